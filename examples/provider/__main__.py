@@ -1,0 +1,3 @@
+from examples.provider.serve import main
+
+main()
