@@ -30,14 +30,20 @@ class UsageError(WiretapeError):
 
 
 class InvalidFile(UsageError):
-    """A file that people write does not fit. `line` counts from 1 and is None where it cannot be known."""
+    """A file that people write does not fit. `line` counts from 1 and is None where it cannot be known.
+
+    All faults of a file (or of several) are told at once: `also` carries the others, and the message has a line for each.
+    """
 
     code = "invalid_file"
 
-    def __init__(self, path: str, problem: str, *, line: int | None = None, field: str = "") -> None:
+    def __init__(
+        self, path: str, problem: str, *, line: int | None = None, field: str = "", also: tuple[InvalidFile, ...] = ()
+    ) -> None:
         place = f"{path}:{line}" if line is not None else path
-        super().__init__(f"{place}: {field}: {problem}" if field else f"{place}: {problem}")
-        self.path, self.problem, self.line, self.field = path, problem, line, field
+        self.sentence = f"{place}: {field}: {problem}" if field else f"{place}: {problem}"
+        super().__init__("\n".join((self.sentence, *(str(fault) for fault in also))))
+        self.path, self.problem, self.line, self.field, self.also = path, problem, line, field, also
 
 
 class TechnicalError(WiretapeError):
