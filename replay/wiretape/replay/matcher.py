@@ -1,0 +1,151 @@
+"""Which recorded exchange answers a live request, or why none does.
+
+Levels are tried from the closest to the loosest that the settings allow. Answers are consumed per live session and full key,
+first in first out by the start of the recorded request. Content decides; order only breaks ties. Nothing is ever served for
+a request whose content differs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from urllib.parse import urlsplit
+
+from wiretape.replay.miss import Miss, Reason
+from wiretape.traces.canonical import url_place
+from wiretape.traces.differences import FieldDifference, differences
+from wiretape.traces.fingerprint import Fingerprint, fingerprint
+from wiretape.traces.settings import Exhausted, Level, MatchSettings
+from wiretape.traces.types import Exchange, Request
+
+__all__ = ["Entry", "Match", "Matcher", "Miss"]
+
+_CANDIDATES = 40
+"""How many recorded requests are compared to find the nearest one of a miss: bounded, whatever the size of the recording."""
+
+_COMPARED = 200
+"""Differences that are counted of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One recorded request, without its bodies."""
+
+    seq: int
+    session: str
+    fingerprint: Fingerprint
+    method: str
+    url: str
+    servable: bool = True
+    noise: bool = False
+    """Background traffic: served where it is asked for, and nobody is expected to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    exchange: Exchange
+    level: Level
+
+
+type _Keyed = dict[str, list[Entry]]
+
+
+class Matcher:
+    """Used by one loop: each `find` is atomic. `load` gives an entry's exchange with its bodies."""
+
+    def __init__(self, entries: Iterable[Entry], load: Callable[[int], Exchange], settings: MatchSettings) -> None:
+        self._load = load
+        self._settings = settings
+        self._entries = sorted(entries, key=lambda entry: entry.seq)
+        self._levels: dict[Level, tuple[Callable[[Fingerprint], str], _Keyed]] = {
+            Level.EXACT: (_exact, _keyed(self._entries, _exact)),
+            Level.CANONICAL: (_canonical, _keyed(self._entries, _canonical)),
+        }
+        self._places: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+        for entry in self._entries:
+            self._places[entry.method, url_place(entry.url)].append(entry)
+        self._used: dict[str, set[int]] = defaultdict(set)
+        """Live session → the exchanges that it was given."""
+
+    def find(self, request: Request, session: str = "") -> Match | Miss:
+        """`request` has been redacted as the recorded ones were."""
+        key, known = fingerprint(request), list[Entry]()
+        for level, (of, keyed) in self._levels.items():
+            if level.looseness > self._settings.level.looseness:
+                break
+            recorded = keyed.get(of(key), [])
+            known = known or recorded
+            if entry := self._next(recorded, session):
+                self._used[session].add(entry.seq)
+                return Match(self._load(entry.seq), level)
+        if known and self._settings.exhausted is Exhausted.REPEAT_LAST and (last := _last(known)):
+            return Match(self._load(last.seq), Level.EXACT if _exact(last.fingerprint) == key.exact else Level.CANONICAL)
+        miss = self._exhausted(known, session) if known else self._unknown(request)
+        return replace(miss, request=f"{request.method} {request.url}")
+
+    def unused(self) -> tuple[int, ...]:
+        """The recorded exchanges that no session was given, background traffic left out."""
+        used = set[int]().union(*self._used.values())
+        return tuple(entry.seq for entry in self._entries if entry.seq not in used and not entry.noise)
+
+    def _next(self, recorded: list[Entry], session: str) -> Entry | None:
+        """The first that this session was not given: of the recorded session of its name, else of all."""
+        free = [entry for entry in recorded if entry.servable and entry.seq not in self._used[session]]
+        return next((entry for entry in free if entry.session == session), free[0] if free else None)
+
+    # misses
+
+    def _exhausted(self, known: list[Entry], session: str) -> Miss:
+        given = [entry for entry in known if entry.seq in self._used[session]]
+        if not given:
+            return Miss(Reason.INTERRUPTED, known[-1].seq, (), len(known))
+        return Miss(Reason.EXHAUSTED, given[-1].seq, (), len(known))
+
+    def _unknown(self, request: Request) -> Miss:
+        ranked = min(
+            ((self._distance(found), entry, found) for entry, found in self._compared(request)),
+            key=lambda item: (item[0], item[1].seq),
+            default=None,
+        )
+        if ranked is None:
+            return Miss(Reason.UNKNOWN, None, (), 0)
+        return Miss(Reason.UNKNOWN, ranked[1].seq, ranked[2][:20], 0)
+
+    def _distance(self, found: tuple[FieldDifference, ...]) -> int:
+        return len(found)
+
+    def _compared(self, request: Request) -> Iterator[tuple[Entry, tuple[FieldDifference, ...]]]:
+        for entry in islice(self._candidates(request), _CANDIDATES):
+            yield entry, differences(self._load(entry.seq).request, request, _COMPARED)
+
+    def _candidates(self, request: Request) -> Iterator[Entry]:
+        """Those of the same method and place, the unused first; else of the same host."""
+        same = self._places.get((request.method, url_place(request.url)), [])
+        if same:
+            used = set[int]().union(*self._used.values())
+            yield from (entry for entry in same if entry.seq not in used)
+            yield from (entry for entry in same if entry.seq in used)
+            return
+        host = urlsplit(request.url).hostname
+        yield from (entry for entry in self._entries if urlsplit(entry.url).hostname == host)
+
+
+def _exact(key: Fingerprint) -> str:
+    return key.exact
+
+
+def _canonical(key: Fingerprint) -> str:
+    return key.canonical
+
+
+def _keyed(entries: Iterable[Entry], of: Callable[[Fingerprint], str]) -> _Keyed:
+    keyed: _Keyed = defaultdict(list)
+    for entry in entries:
+        keyed[of(entry.fingerprint)].append(entry)
+    return dict(keyed)
+
+
+def _last(known: list[Entry]) -> Entry | None:
+    return next((entry for entry in reversed(known) if entry.servable), None)

@@ -1,0 +1,69 @@
+"""A miss: no recorded answer belongs to a request. It says why, what was nearest, what differs, and what to do.
+
+It is answered at once, with status 422 in the provider's own error shape, so that an SDK raises it with the reason in its
+message; and with `x-should-retry: false`, which the SDKs obey.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from wiretape.traces.decoders import detect, error_response
+from wiretape.traces.differences import FieldDifference
+from wiretape.traces.types import Headers, Request
+
+__all__ = ["STATUS", "Miss", "Reason", "response"]
+
+STATUS = 422
+
+
+class Reason(StrEnum):
+    UNKNOWN = "unknown"
+    """No recorded request says the same."""
+    EXHAUSTED = "exhausted"
+    """All its recorded answers were given."""
+    INTERRUPTED = "interrupted"
+    """Its recorded exchange has no end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    reason: Reason
+    nearest: int | None
+    """The seq of the nearest recorded exchange; None where there is none at that host."""
+    differences: tuple[FieldDifference, ...]
+    recorded: int
+    """How many recorded requests say the same."""
+    request: str = ""
+    """What was asked, as method and URL."""
+
+    @property
+    def message(self) -> str:
+        """One sentence of why, one of each difference, one of what to do."""
+        return (f"{self.request}: " if self.request else "") + self._why() + _REMEDY[self.reason]
+
+    def _why(self) -> str:
+        if self.reason is Reason.EXHAUSTED:
+            times = "once" if self.recorded == 1 else f"{self.recorded} times"
+            return f"recorded {times}, and every recorded answer has been given (last by exchange {self.nearest})."
+        if self.reason is Reason.INTERRUPTED:
+            return f"recorded as exchange {self.nearest}, which was interrupted before its end."
+        if self.nearest is None:
+            return "nothing like it was recorded: no exchange with that host."
+        places = "; ".join(f"{each.path}: recorded {each.recorded}, live {each.live}" for each in self.differences)
+        return f"no recorded request says the same. Nearest is exchange {self.nearest}; it differs in {places}."
+
+
+_REMEDY = {
+    Reason.UNKNOWN: " If the change is meant, record it: replay record NAME --update -- CMD.",
+    Reason.EXHAUSTED: " Record a run that asks as often, or permit it with --exhausted repeat-last.",
+    Reason.INTERRUPTED: " Record it again, or permit it with --serve-partial.",
+}
+
+
+def response(miss: Miss, request: Request) -> tuple[int, Headers, bytes]:
+    """Status, headers and body of the answer to a missed request."""
+    content_type, body = error_response(detect(request), STATUS, f"replay miss: {miss.message}", "replay_miss", request)
+    nearest = () if miss.nearest is None else (("x-replay-exchange", str(miss.nearest)),)
+    return STATUS, (("Content-Type", content_type), ("x-should-retry", "false"), *nearest), body
