@@ -1,0 +1,170 @@
+"""One sidecar: a front, one half behind it (recording or replaying), the run's authority, and the store it writes.
+
+It runs on the caller's event loop, installs no signal handlers and reads no settings of its own, so that `record`, `run`,
+`proxy` and tests use the same one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from wiretape.proxy.app import ReplayApp, Tally
+from wiretape.proxy.capture import Capture
+from wiretape.proxy.certs import Authority
+from wiretape.proxy.front import Backend, Front
+from wiretape.proxy.replayer import Replayer
+from wiretape.proxy.route import Router
+from wiretape.proxy.upstream import UpstreamSettings, roots
+from wiretape.replay.matcher import Entry, Matcher
+from wiretape.traces.errors import StoreError, UsageError
+from wiretape.traces.redact import Redactor
+from wiretape.traces.settings import CaptureSettings, MatchSettings, RedactSettings
+from wiretape.traces.store import Store, Writer
+from wiretape.traces.types import End, RecordingInfo
+
+__all__ = ["Mode", "Sidecar", "SidecarSettings", "open_recording"]
+
+_GRACE = 2.0
+"""Seconds that open exchanges get when the sidecar is told to stop."""
+
+
+class Mode(StrEnum):
+    RECORD = "record"
+    REPLAY = "replay"
+    PASSTHROUGH = "passthrough"
+
+
+@dataclass(frozen=True)
+class SidecarSettings:
+    mode: Mode
+    recording: Path | None = None
+    """What replay answers from: a store, or `store.db#name`."""
+    host: str = "127.0.0.1"
+    port: int = 0
+    capture: CaptureSettings = field(default_factory=CaptureSettings)
+    match: MatchSettings = field(default_factory=MatchSettings)
+    redact: RedactSettings = field(default_factory=RedactSettings)
+    ca_dir: Path | None = None
+
+
+class Sidecar:
+    """`writer` keeps what passes (recording) or what was served (replaying); without one nothing is kept."""
+
+    def __init__(self, settings: SidecarSettings, writer: Writer | None = None) -> None:
+        self.settings = settings
+        self._writer = writer
+        self.capture = Capture(writer, settings.capture.noise)
+        self.tally = Tally()
+        self.ignored: set[str] = set()
+        self._recording: Store | None = None
+        self.matcher: Matcher | None = None
+
+    async def start(self, environment: Mapping[str, str] = os.environ) -> None:
+        """Own the port and be ready for the first connection. CaptureError, StoreError or UsageError where that fails."""
+        self.authority = Authority(self.settings.ca_dir)
+        try:
+            front = _Late()
+            self._front = Front(front)
+            self.address = self._front.listen(self.settings.host, self.settings.port)
+            router = Router(self.settings.capture, self.address)
+            if self.settings.mode is Mode.REPLAY:
+                front.backend = self._replayer(router)
+            else:
+                front.backend = await self._interceptor(router, environment)
+            self._front.start()
+        except BaseException:
+            self.authority.close()
+            raise
+
+    @property
+    def url(self) -> str:
+        host, port = self.address
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    async def _interceptor(self, router: Router, environment: Mapping[str, str]) -> Backend:
+        # mitmproxy takes a second to import: only those who record pay for it.
+        from wiretape.proxy.addon import Interceptor  # noqa: PLC0415
+
+        pem = self.authority.folder / "upstream-roots.pem"
+        pem.write_bytes(roots(environment, self.settings.capture.upstream_ca))
+        upstream = UpstreamSettings(self.settings.capture, environment, pem)
+        self.ignored = upstream.ignored
+        interceptor = Interceptor(self.authority, upstream, router, self.capture)
+        await interceptor.start()
+        self._stop_backend = interceptor.stop
+        return interceptor
+
+    def _replayer(self, router: Router) -> Backend:
+        if self.settings.recording is None:
+            raise UsageError("replay needs a recording: name its store with --store.")
+        redactor = Redactor(self.settings.redact)
+        self._recording, info, session = open_recording(self.settings.recording)
+        self.matcher = _matcher(self._recording, info, session, self.settings.match)
+        app = ReplayApp(router, self.matcher, redactor, self.capture, self.settings.match, self.settings.capture.noise)
+        self.tally = app.tally
+        replayer = Replayer(self.authority, router, app)
+        self._stop_backend = lambda: replayer.stop(_GRACE)
+        return replayer
+
+    async def stop(self) -> RecordingInfo | None:
+        """No new connections; open exchanges get two seconds; then the recording is closed."""
+        await self._front.close()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.capture.idle.wait(), _GRACE)
+        await self._stop_backend()
+        self.capture.interrupt()
+        if self._recording:
+            self._recording.close()
+        self.authority.close()
+        return await asyncio.to_thread(self._writer.close) if self._writer else None
+
+
+class _Late:
+    """The backend of a front that owns its port before the backend is made: its address is part of what the backend knows."""
+
+    backend: Backend
+
+    async def take(self, accepted: object, opening: object) -> None:
+        await self.backend.take(accepted, opening)  # type: ignore[arg-type]  # a Backend's own arguments, passed on
+
+
+def open_recording(place: Path) -> tuple[Store, RecordingInfo, str | None]:
+    """The store and the recording in it that `F.db` or `F.db#NAME` means. 2 where it is not there, 3 where it is empty."""
+    file, _, name = str(place).partition("#")
+    path = Path(file)
+    if not path.exists():
+        raise UsageError(f"{path}: there is no such recording. Make one with `replay record NAME -- CMD`.")
+    store = Store.open(path)
+    try:
+        info, session = store.choose(name or None)
+        if not any(True for _ in store.keys(info)):
+            raise StoreError(
+                f"{path}: the recording {info.name} holds no exchange, so there is nothing to replay. Record again."
+            )
+    except BaseException:
+        store.close()
+        raise
+    return store, info, session
+
+
+def _matcher(store: Store, info: RecordingInfo, session: str | None, settings: MatchSettings) -> Matcher:
+    entries = [
+        Entry(
+            key.seq,
+            key.session,
+            key.fingerprint,
+            key.method,
+            key.url,
+            servable=key.end is not End.INTERRUPTED or settings.serve_partial,
+            noise=key.noise,
+        )
+        for key in store.keys(info)
+        if key.method != "CONNECT" and session in (None, key.session)
+    ]
+    return Matcher(entries, lambda seq: store.exchange(info, seq), settings)
