@@ -1,0 +1,173 @@
+"""What surrounds a run: how it is captured and matched, what is asked of the world, mocked and judged."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from wiretape.scenarios.fields import Argv, JsonPath, Name, OracleEntry, Pace, Part, Text, one_of, refuse
+from wiretape.traces.settings import Level, RedactRule, Volatile
+from wiretape.traces.types import Json
+
+__all__ = [
+    "Answer",
+    "Capture",
+    "Exists",
+    "FaultSet",
+    "JudgeSettings",
+    "Match",
+    "Mock",
+    "MockCase",
+    "Probe",
+    "ProbeHttp",
+    "ProbeMcp",
+    "Redaction",
+    "Runs",
+    "Thread",
+    "VolatileField",
+]
+
+
+class Redaction(Part):
+    header: Text | None = None
+    json_path: Annotated[JsonPath | None, Field(alias="json")] = None
+    env: Text | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        refuse(one_of(self, "header", "json", "env"))
+        return self
+
+    def rule(self) -> RedactRule:
+        return RedactRule(header=self.header, json_path=self.json_path, env=self.env)
+
+
+class Capture(Part):
+    ignore: tuple[Text, ...] = ()
+    noise: tuple[Text, ...] = ()
+    redact: tuple[Redaction, ...] = ()
+
+
+class VolatileField(Part):
+    """A field of requests that varies between runs."""
+
+    url: Text = "*"
+    json_path: Annotated[JsonPath | None, Field(alias="json")] = None
+    header: Text | None = None
+    query: Text | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        refuse(one_of(self, "json", "header", "query"))
+        return self
+
+    def volatile(self) -> Volatile:
+        return Volatile(url=self.url, json_path=self.json_path, header=self.header, query=self.query)
+
+
+class Match(Part):
+    """None is "not said": the settings decide."""
+
+    level: Level | None = None
+    strict: bool | None = None
+    volatile: tuple[VolatileField, ...] = ()
+    pace: Pace | None = None
+
+
+class Thread(Part):
+    tools_include: Text
+    """The main thread is the one that declares this tool."""
+
+
+class Answer(Part):
+    thread: Thread | None = None
+    tools: tuple[Text, ...] = ()
+    """Tools whose argument is the final answer."""
+
+
+class ProbeHttp(Part):
+    url: Text
+    method: Text = "GET"
+    headers: dict[str, str] = Field(default_factory=dict)
+    body: Annotated[Json, Field(alias="json")] = None
+
+
+class ProbeMcp(Part):
+    url: Text | None = None
+    command: Argv | None = None
+    tool: Text
+    args: dict[str, Json] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        refuse(one_of(self, "url", "command"))
+        return self
+
+
+class Exists(Part):
+    """What an answer must be for the thing to be there; every field given must hold."""
+
+    status: Annotated[int, Field(ge=100, le=599)] | None = None
+    json_path: Annotated[JsonPath | None, Field(alias="json")] = None
+    contains: Text | None = None
+    exit_code: int | None = None
+
+
+class Probe(Part):
+    """A question about the world after the run: by HTTP, an MCP tool or a command; exactly one of them."""
+
+    id: Name
+    before: bool = False
+    """Asked before the run as well, so that "created in the run" can be told."""
+    http: ProbeHttp | None = None
+    mcp: ProbeMcp | None = None
+    command: Argv | None = None
+    exists: Exists = Exists()
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        refuse(one_of(self, "http", "mcp", "command"))
+        return self
+
+
+class MockCase(Part):
+    when: tuple[dict[str, Json], ...] = ()
+    answer: dict[str, Json] | None = None
+    faults: tuple[dict[str, Json], ...] = ()
+
+
+class Mock(Part):
+    """A mock rule (docs of the rules have its insides); here it holds for this scenario alone, hence no `scope`."""
+
+    id: Name
+    enabled: bool = True
+    where: Literal["http", "mcp", "model", "prompt"] = "http"
+    match: dict[str, str] = Field(default_factory=dict)
+    skip: Annotated[int, Field(ge=0)] = 0
+    times: Annotated[int, Field(ge=1)] | None = None
+    when: tuple[dict[str, Json], ...] = ()
+    answer: dict[str, Json] | None = None
+    faults: tuple[dict[str, Json], ...] = ()
+    cases: tuple[MockCase, ...] = ()
+    otherwise: Literal["answer", "pass", "fail"] = "pass"
+    allow_write: bool = False
+
+
+class FaultSet(Part):
+    """Rules that are turned on together, and what must hold all the same."""
+
+    rules: Annotated[tuple[str, ...], Field(min_length=1)]
+    oracles: tuple[OracleEntry, ...] = ()
+
+
+class JudgeSettings(Part):
+    model: Text | None = None
+    url: Text | None = None
+    on_missing: Literal["skip", "fail"] = "skip"
+
+
+class Runs(Part):
+    count: Annotated[int, Field(ge=1)] = 1
+    stable: Annotated[float, Field(ge=0, le=100)] = 100.0
+    """The percentage of runs that must pass."""

@@ -1,0 +1,142 @@
+"""The job behind `replay record`: run a command, keep what passed as the golden recording of that name."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from wiretape.proxy.clients import diagnosis
+from wiretape.proxy.sidecar import Mode, SidecarSettings
+from wiretape.scenarios.draft import draft
+from wiretape.scenarios.evidence import Evidence, load
+from wiretape.scenarios.files import load_scenario
+from wiretape.scenarios.golden import Golden, replace_together
+from wiretape.scenarios.model import Scenario
+from wiretape.scenarios.session import Ran, new_writer, run_behind, with_secrets
+from wiretape.traces.diff import Difference, diff
+from wiretape.traces.errors import CaptureError, UsageError
+from wiretape.traces.exports.text import render
+from wiretape.traces.settings import CaptureSettings, RedactSettings
+from wiretape.traces.types import ModelCall, RecordingStatus, ToolCall, Trace
+
+__all__ = ["RecordOptions", "Recorded", "record"]
+
+
+@dataclass(frozen=True)
+class RecordOptions:
+    name: str
+    argv: Sequence[str]
+    folder: Path = Path("recordings")
+    update: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+    capture: CaptureSettings = field(default_factory=CaptureSettings)
+    redact: RedactSettings = field(default_factory=RedactSettings)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What was recorded; `exit_code` is what the command should end with."""
+
+    exit_code: int
+    summary: tuple[str, ...]
+    differences: tuple[Difference, ...] = ()
+    """Of the new recording from the one that it replaced."""
+
+
+def record(options: RecordOptions) -> Recorded:
+    """UsageError where the name exists (without `update`) or the command does not; CaptureError where nothing was kept."""
+    golden = Golden.at(options.folder, options.name)
+    if golden.exists() and not options.update:
+        raise UsageError(
+            f"{golden.db}: this recording exists. Add --update to record it anew and replace it, or choose another name."
+        )
+    if options.update and not golden.exists():
+        raise UsageError(f"{golden.db}: there is no recording to update. Leave out --update to make it.")
+    scenario = load_scenario(golden.yaml) if golden.yaml.exists() else None
+    if options.update:
+        return _update(options, golden, scenario)
+    return _first(options, golden, scenario)
+
+
+def _first(options: RecordOptions, golden: Golden, scenario: Scenario | None) -> Recorded:
+    ran = _run(options, golden.db, scenario)
+    problem = _problem(ran, options.argv)
+    if ran.sidecar.capture.total == 0:
+        golden.db.unlink(missing_ok=True)
+        return _failed(ran, problem)
+    with load(str(golden.db), scenario) as evidence:
+        trace = evidence.trace()
+        golden.trace.write_text(render(trace, evidence=evidence.digest()), encoding="utf-8")
+        if scenario is None:
+            golden.yaml.write_text(draft(options.name, trace, options.argv, golden.yaml.parent), encoding="utf-8")
+        faults = (*problem, *evidence.lost())
+        summary = _summary(golden, evidence, trace, ran)
+    return Recorded(ran.exit_code or (3 if faults else 0), (*summary, *faults))
+
+
+def _update(options: RecordOptions, golden: Golden, scenario: Scenario | None) -> Recorded:
+    """Record beside, verify, then replace all files at once; anything wrong leaves the old recording as it was."""
+    beside = Path(tempfile.mkdtemp(prefix=f".{options.name}-", dir=options.folder))
+    try:
+        ran = _run(options, beside / f"{options.name}.db", scenario)
+        problem = _problem(ran, options.argv)
+        if problem or ran.exit_code:
+            return _failed(ran, (*problem, f"{golden.db} was left as it is."))
+        with load(str(golden.db), scenario) as old:
+            before = old.trace()
+        with load(str(beside / f"{options.name}.db"), scenario) as evidence:
+            if faults := evidence.lost():
+                return _failed(ran, (*faults, f"{golden.db} was left as it is."))
+            after = evidence.trace()
+            text = beside / f"{options.name}.trace"
+            text.write_text(render(after, evidence=evidence.digest()), encoding="utf-8")
+            summary = _summary(golden, evidence, after, ran)
+        replace_together({evidence.path: golden.db, text: golden.trace})
+        return Recorded(0, summary, diff(before, after))
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _run(options: RecordOptions, path: Path, scenario: Scenario | None) -> Ran:
+    capture, redact = options.capture, options.redact
+    if scenario:
+        capture, redact = scenario.capture_settings(capture), scenario.redact_settings(redact)
+    redact = with_secrets(redact)
+    writer = new_writer(path, options.name, redact, options.labels)
+    return run_behind(SidecarSettings(Mode.RECORD, capture=capture, redact=redact), writer, options.argv)
+
+
+def _problem(ran: Ran, argv: Sequence[str]) -> tuple[str, ...]:
+    if ran.failure:
+        return (f"the recording is incomplete: {ran.failure}",)
+    if ran.info.status is not RecordingStatus.COMPLETE:
+        return (f"the recording is {ran.info.status}, not complete.",)
+    if ran.sidecar.capture.total == 0:
+        return ("nothing was captured: no request of the command came through the proxy.", *diagnosis(argv))
+    return ()
+
+
+def _failed(ran: Ran, problem: tuple[str, ...]) -> Recorded:
+    if ran.exit_code == 0:
+        raise CaptureError("\n".join(problem))
+    return Recorded(ran.exit_code, (f"the command ended with {ran.exit_code}.", *problem))
+
+
+def _summary(golden: Golden, evidence: Evidence, trace: Trace, ran: Ran) -> tuple[str, ...]:
+    exchanges = list(evidence.exchanges())
+    calls = [step for step in trace.steps if isinstance(step, ModelCall)]
+    tools = [step for step in trace.steps if isinstance(step, ToolCall)]
+    tokens = sum((call.usage.input or 0) + (call.usage.output or 0) for call in calls)
+    hosts = sorted({exchange.request.url.split("/")[2] for exchange in exchanges if not exchange.noise})
+    noise = sum(exchange.noise for exchange in exchanges)
+    lines = [
+        f"recorded {golden.db}: {len(exchanges)} exchanges, {len(calls)} model calls, {len(tools)} tool calls, "
+        f"{tokens} tokens, {evidence.redactions} redactions",
+        f"hosts: {', '.join(hosts)}" + (f"; {noise} exchanges of background traffic set aside" if noise else ""),
+    ]
+    if ran.sidecar.ignored:
+        lines.append(f"passed through unrecorded: {', '.join(sorted(ran.sidecar.ignored))}")
+    return tuple(lines)

@@ -1,0 +1,159 @@
+"""The job behind `replay run`: the command against its recording, offline; then its behaviour against the golden trace."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from wiretape.oracles import Verdict, judge
+from wiretape.proxy.clients import diagnosis
+from wiretape.proxy.sidecar import Mode, SidecarSettings
+from wiretape.replay.matcher import Miss
+from wiretape.scenarios.evidence import Evidence, load
+from wiretape.scenarios.golden import Golden, beside, locate, replace_together
+from wiretape.scenarios.model import Scenario
+from wiretape.scenarios.session import Ran, new_writer, run_behind, with_secrets
+from wiretape.traces.diff import Difference, diff
+from wiretape.traces.errors import CaptureError, UsageError
+from wiretape.traces.settings import CaptureSettings, MatchSettings, RedactSettings
+from wiretape.traces.types import Trace
+
+__all__ = ["Report", "RunOptions", "run"]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    recording: str
+    argv: Sequence[str]
+    overrides: Mapping[str, object] = field(default_factory=dict)
+    """Fields of MatchSettings that the command line gives, over what the scenario says."""
+    strict: bool = False
+    save: str | None = None
+    capture: CaptureSettings = field(default_factory=CaptureSettings)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What came of a run; `as_json` has the shape of INTERFACE.md."""
+
+    exit_code: int
+    served: int
+    unused: tuple[int, ...]
+    noise: int
+    levels: dict[str, int]
+    misses: tuple[Miss, ...]
+    differences: tuple[Difference, ...]
+    verdicts: tuple[Verdict, ...]
+    strict: bool
+
+    @property
+    def status(self) -> Literal["passed", "failed"]:
+        failed = any(verdict.status == "failed" for verdict in self.verdicts)
+        unused = self.strict and self.unused
+        return "failed" if self.exit_code or self.misses or self.differences or failed or unused else "passed"
+
+    def problems(self) -> tuple[str, ...]:
+        """A sentence for each thing that failed the run, the likeliest cause first."""
+        ended = (f"the command ended with {self.exit_code}",) if self.exit_code else ()
+        verdicts = (f"{each.oracle}: {each.message}" for each in self.verdicts if each.status == "failed")
+        return (
+            *(miss.message for miss in self.misses),
+            *(difference.message for difference in self.differences),
+            *verdicts,
+            *ended,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "status": self.status,
+            "exit_code": self.exit_code,
+            "exchanges": {
+                "served": self.served,
+                "unused": len(self.unused),
+                "missed": len(self.misses),
+                "noise": self.noise,
+            },
+            "levels": self.levels,
+            "misses": [_miss(miss) for miss in self.misses],
+            "differences": [_difference(difference) for difference in self.differences],
+            "verdicts": [verdict.model_dump(mode="json") for verdict in self.verdicts],
+        }
+
+
+def run(options: RunOptions) -> Report:
+    """UsageError where the recording is not there, StoreError where it is damaged, CaptureError where nothing was asked."""
+    golden, scenario = beside(options.recording)
+    golden.refuse_unfinished()
+    place = Path(tempfile.mkdtemp(prefix="wiretape-run-"))
+    try:
+        with load(options.recording, scenario) as recorded:
+            before, expected = recorded.trace(), sum(1 for exchange in recorded.exchanges() if not exchange.noise)
+            redact = with_secrets(scenario.redact_settings(RedactSettings()) if scenario else RedactSettings())
+        ran = _serve(options, scenario, redact, place / "run.db")
+        if expected and ran.sidecar.tally.served == 0 and not ran.sidecar.tally.misses:
+            reasons = diagnosis(options.argv)
+            raise CaptureError("\n".join(("nothing was asked: no request of the command came through the proxy.", *reasons)))
+        with load(str(place / "run.db"), scenario) as live:
+            after = live.trace()
+            report = _report(ran, before, after, scenario, options)
+            _save(options, live, golden)
+        return report
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _serve(options: RunOptions, scenario: Scenario | None, redact: RedactSettings, out: Path) -> Ran:
+    match = (scenario.match_settings() if scenario else MatchSettings()).model_copy(update=dict(options.overrides))
+    capture = scenario.capture_settings(options.capture) if scenario else options.capture
+    writer = new_writer(out, "run", redact, {})
+    path, name = locate(options.recording)
+    place = Path(f"{path}#{name}" if name else path)
+    settings = SidecarSettings(Mode.REPLAY, place, capture=capture, match=match, redact=redact)
+    return run_behind(settings, writer, options.argv)
+
+
+def _report(ran: Ran, before: Trace, after: Trace, scenario: Scenario | None, options: RunOptions) -> Report:
+    tally, matcher = ran.sidecar.tally, ran.sidecar.matcher
+    assert matcher is not None
+    return Report(
+        exit_code=ran.exit_code,
+        served=tally.served,
+        unused=matcher.unused(),
+        noise=tally.noise,
+        levels=dict(tally.levels),
+        misses=tuple(tally.misses),
+        differences=diff(before, after),
+        verdicts=tuple(judge(after, use) for use in scenario.oracles) if scenario else (),
+        strict=options.strict or bool(scenario and scenario.match_settings().strict),
+    )
+
+
+def _save(options: RunOptions, live: Evidence, golden: Golden) -> None:
+    if options.save is None:
+        return
+    saved = Golden.at(golden.db.parent, options.save)
+    if saved.exists():
+        raise UsageError(f"{saved.db}: this recording exists; choose another name for --save.")
+    replace_together({live.path: saved.db})
+
+
+def _miss(miss: Miss) -> dict[str, Any]:
+    return {
+        "message": miss.message,
+        "nearest": miss.nearest,
+        "differences": [{"path": each.path, "recorded": each.recorded, "live": each.live} for each in miss.differences],
+    }
+
+
+def _difference(difference: Difference) -> dict[str, Any]:
+    return {
+        "kind": difference.kind,
+        "step": difference.step,
+        "recorded": difference.recorded,
+        "live": difference.live,
+        "message": difference.message,
+    }

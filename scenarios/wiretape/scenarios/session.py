@@ -1,0 +1,96 @@
+"""A command run behind a sidecar: what `record` and `run` have in common."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from wiretape.proxy.environment import child_environment, secret_values
+from wiretape.proxy.events import EVENTS_URL
+from wiretape.proxy.launch import run_child
+from wiretape.proxy.runs import RunFile, remove, write
+from wiretape.proxy.sidecar import Sidecar, SidecarSettings
+from wiretape.traces.redact import Redactor
+from wiretape.traces.settings import RedactSettings
+from wiretape.traces.store import Writer
+from wiretape.traces.types import RecordingInfo
+
+__all__ = ["Ran", "new_writer", "run_behind", "with_secrets"]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run of the command: its exit code, and what the sidecar kept and saw."""
+
+    exit_code: int
+    info: RecordingInfo
+    sidecar: Sidecar
+    failure: str | None
+    """Why the recording is incomplete, where it is."""
+
+
+def with_secrets(settings: RedactSettings, environment: Mapping[str, str] = os.environ) -> RedactSettings:
+    """The same, knowing the values of the secret-looking variables that the child will receive."""
+    named = tuple(environment[rule.env] for rule in settings.rules if rule.env and environment.get(rule.env))
+    return settings.model_copy(update={"values": (*settings.values, *named, *secret_values(environment))})
+
+
+def new_writer(path: Path, name: str, redact: RedactSettings, labels: Mapping[str, str]) -> Writer:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return Writer.open(
+        path,
+        name=name,
+        started_at=time.time(),
+        tool_version=version("wiretape"),
+        redactor=Redactor(redact),
+        labels=dict(labels),
+        recording_id=secrets.token_hex(8),
+    )
+
+
+def run_behind(settings: SidecarSettings, writer: Writer, argv: Sequence[str]) -> Ran:
+    """Run the command with its traffic led through a sidecar of its own, to its end."""
+    return asyncio.run(_run(settings, writer, argv))
+
+
+async def _run(settings: SidecarSettings, writer: Writer, argv: Sequence[str]) -> Ran:
+    sidecar = Sidecar(settings, writer)
+    try:
+        await sidecar.start()
+    except BaseException:
+        await asyncio.to_thread(writer.close)
+        raise
+    run = secrets.token_hex(4)
+    file = RunFile(
+        pid=os.getpid(),
+        proxy=sidecar.url,
+        control=None,
+        ca=str(sidecar.authority.pem),
+        token_file=None,
+        mode=settings.mode,
+        store=str(writer.path),
+        run=run,
+        started_at=time.time(),
+    )
+    write(file)
+    try:
+        environment = child_environment(
+            os.environ,
+            proxy=sidecar.url,
+            ca=sidecar.authority.pem,
+            folder=sidecar.authority.folder,
+            events=EVENTS_URL,
+            run=run,
+        )
+        code = await run_child(argv, environment)
+    finally:
+        remove(file)
+        info = await sidecar.stop()
+    assert info is not None
+    return Ran(code, info, sidecar, writer.failure)
