@@ -1,0 +1,39 @@
+"""`replay check`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wiretape.oracles.gate import decide, parse_fail_on
+from wiretape.oracles.reports import console, json
+from wiretape.scenarios.check import check
+
+__all__ = ["run"]
+
+
+def run(
+    context: typer.Context,
+    paths: Annotated[list[Path], typer.Argument(help="Recordings, or folders of them.")],
+    fail_on: Annotated[
+        str, typer.Option("--fail-on", metavar="any|low|medium|high|critical", help="The least risk whose failure is red.")
+    ] = "high",
+    allow_unasserted: Annotated[
+        bool, typer.Option("--allow-unasserted", help="Let recordings pass that no oracle judges.")
+    ] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON.")] = None,
+) -> int:
+    """Judge stored recordings, with no agent and no provider: the command for CI.
+
+    replay check recordings/
+
+    Each recording's file is verified, its trace text compared with its evidence, and its scenario's oracles judge it. 0: all
+    passed; 1: a gate failed, or nothing judges a recording; 2: a scenario does not fit; 3: a recording cannot be read.
+    """
+    decision = decide(check(paths), fail_on=parse_fail_on(fail_on), allow_unasserted=allow_unasserted)
+    if json_file:
+        json_file.write_text(json.render(decision), encoding="utf-8")
+    console.render(decision, context.obj.console())
+    return decision.exit_code

@@ -1,0 +1,62 @@
+"""`replay run`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wiretape.cli import options
+from wiretape.cli.console import Output, printable
+from wiretape.scenarios.run import Report, RunOptions
+from wiretape.scenarios.run import run as run_recording
+
+__all__ = ["run"]
+
+
+def run(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The recording to run against.")],
+    pace: options.Pace = "",
+    strict: Annotated[bool, typer.Option("--strict", help="Recorded exchanges that the run did not use fail it.")] = False,
+    match: Annotated[str, typer.Option("--match", metavar="LEVEL", help="The loosest level of match that answers.")] = "",
+    exhausted: Annotated[
+        str, typer.Option("--exhausted", metavar="error|repeat-last", help="When all recorded answers to a request are given.")
+    ] = "",
+    serve_partial: Annotated[bool, typer.Option("--serve-partial", help="Answer from interrupted exchanges too.")] = False,
+    allow_drift: Annotated[bool, typer.Option("--allow-drift", help="Let --match sequence answer changed requests.")] = False,
+    noise: options.Noise = [],
+    save: Annotated[str | None, typer.Option("--save", metavar="NAME2", help="Keep this run as a recording.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON.")] = None,
+) -> int:
+    """Run a command against a recording, offline, and compare its behaviour.
+
+    replay run refund -- python agent.py
+
+    No byte goes to a provider. 0: same behaviour, and the scenario's oracles passed; 1: not; 3: it could not be told.
+    """
+    overrides = options.match_overrides(
+        pace=pace, match=match, exhausted=exhausted, serve_partial=serve_partial, allow_drift=allow_drift
+    )
+    chosen = RunOptions(name, context.obj.command, overrides, strict, save, options.capture_settings(noise=noise))
+    report = run_recording(chosen)
+    if json_file:
+        json_file.write_text(json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    _tell(context.obj, name, report)
+    return 0 if report.status == "passed" else 1
+
+
+def _tell(output: Output, name: str, report: Report) -> None:
+    """What came of it, what is to blame first."""
+    levels = ", ".join(f"{count} {level}" for level, count in report.levels.items())
+    output.say(
+        f"replay: {name}: {report.served} exchanges served{f' ({levels})' if levels else ''}, {len(report.misses)} missed"
+    )
+    for problem in report.problems():
+        output.say(f"replay: {printable(problem)}")
+    if report.unused:
+        numbers = ", ".join(map(str, report.unused))
+        output.say(f"replay: not asked for: exchange {numbers}{'' if report.strict else ' (--strict makes this a failure)'}")
+    output.say(f"replay: {name} {report.status}")
