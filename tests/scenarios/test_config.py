@@ -40,7 +40,7 @@ def test_it_has_defaults_where_nothing_is_said(config):
         "rebound",
         "high",
     )
-    assert set(each.origin for each in made.effective()) == {"default"}
+    assert {each.origin for each in made.effective()} == {"default"}
     assert made.match_settings().level is Level.REBOUND
 
 

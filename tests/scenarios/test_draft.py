@@ -103,7 +103,10 @@ def test_it_says_where_the_command_ran_relative_to_the_file(tmp_path):
         (["a", "https://me:pw@h.test/x?api_key=abc&q=1"], ("a", "https://${SECRET}@h.test/x?api_key=${SECRET}&q=1")),
         (["a", "--shop=hush-hush-hush", "hush-hush-hush"], ("a", "--shop=${SHOP_TOKEN}", "${SHOP_TOKEN}")),
         (["a", "--", "-c", "echo ${HOME} $HOME"], ("a", "--", "-c", "echo $${HOME} $HOME")),
-        (["a", "--max-tokens", "100", "--model=gpt-5", "x=y", "C:\\d", ""], ("a", "--max-tokens", "100", "--model=gpt-5", "x=y", "C:\\d", "")),
+        (
+            ["a", "--max-tokens", "100", "--model=gpt-5", "x=y", "C:\\d", ""],
+            ("a", "--max-tokens", "100", "--model=gpt-5", "x=y", "C:\\d", ""),
+        ),
         (["a", "--password", "--verbose"], ("a", "--password", "--verbose")),
         (["a", "https://h.test/x?q=1#f"], ("a", "https://h.test/x?q=1#f")),
     ],

@@ -8,13 +8,13 @@ wherever it stands; never a hash, which can be guessed. Everything else stays as
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import quote, quote_plus, unquote_plus
 
 from wiretape.traces import codings
+from wiretape.traces.edits import Edit, cut, edited, merged, window
 from wiretape.traces.secrets import (
     MARK,
     PLACEHOLDER,
@@ -28,9 +28,6 @@ from wiretape.traces.spans import StringValue, string_values
 from wiretape.traces.types import Headers, Request, header
 
 __all__ = ["Redactor", "StreamRedactor"]
-
-type Edit = tuple[int, int, bytes]
-"""Replace what stands between these two places."""
 
 _SHORTEST = 8
 """A value shorter than this is replaced where it stands under a secret name, and not searched for elsewhere."""
@@ -160,7 +157,7 @@ class Redactor:
         found = list(self._named(data, (header(headers, "content-type") or "").lower()))
         for start, end, _ in found:
             self._know(_unquoted(data[start:end]))
-        return _merged(found, self._searched(data))
+        return merged(found, self._searched(data))
 
     def _named(self, data: bytes, content_type: str) -> Iterator[Edit]:
         start = data.lstrip()[:1]
@@ -193,7 +190,7 @@ class Redactor:
     def _inner(self, start: int, end: int, text: bytes, depth: int) -> Iterator[Edit]:
         """JSON inside a JSON string: unquoted, edited, quoted again."""
         inner = _unquoted(text)
-        edits = _merged(list(self._json(inner, 0, len(inner), depth - 1)), [])
+        edits = merged(list(self._json(inner, 0, len(inner), depth - 1)), [])
         if edits:
             edited = self._apply(inner, edits).decode("utf-8", "surrogateescape")
             yield start, end, json.dumps(edited, ensure_ascii=False)[1:-1].encode("utf-8", "surrogateescape")
@@ -230,13 +227,13 @@ class Redactor:
             while at >= 0:
                 found.append((at, at + len(value), placeholder))
                 at = data.find(value, at + len(value))
-        return _merged(found, [])
+        return merged(found, [])
 
     def _apply(self, data: bytes, edits: list[Edit]) -> bytes:
         if not edits or self._off:
             return data
         self.count += len(edits)
-        return b"".join(_edited(data, edits))
+        return b"".join(edited(data, edits))
 
 
 class StreamRedactor:
@@ -286,7 +283,7 @@ class StreamRedactor:
         data = bytes(self._held)
         redacted = self._redactor.body(data, self._headers)
         if redacted == data:
-            return _cut(data, self._sizes)
+            return cut(data, self._sizes)
         # The coded bytes are other ones now: what came in pieces is one.
         return [redacted, *(b"" for _ in range(len(self._sizes) - 1))]
 
@@ -299,67 +296,13 @@ class StreamRedactor:
         at = 0
         while self._sizes and at + self._sizes[0] <= end:
             size = self._sizes.popleft()
-            out.append(bytes(self._ready) + b"".join(_window(unit, edits, at, at + size)))
+            out.append(bytes(self._ready) + b"".join(window(unit, edits, at, at + size)))
             self._ready.clear()
             at += size
         if at < end:
-            self._ready += b"".join(_window(unit, edits, at, end))
+            self._ready += b"".join(window(unit, edits, at, end))
             self._sizes[0] -= end - at
         return out
-
-
-def _cut(data: bytes, sizes: deque[int]) -> list[bytes]:
-    out, at = [], 0
-    for size in sizes:
-        out.append(data[at : at + size])
-        at += size
-    return out
-
-
-def _window(data: bytes, edits: list[Edit], start: int, end: int) -> Iterator[bytes]:
-    """What becomes of data[start:end]: a replacement goes where its secret began."""
-    at = start
-    for first, last, new in edits:
-        if last <= start or first >= end:
-            continue
-        yield data[at : max(at, first)]
-        if first >= start:
-            yield new
-        at = min(last, end)
-    yield data[at:end]
-
-
-def _edited(data: bytes, edits: list[Edit]) -> Iterator[bytes]:
-    at = 0
-    for start, end, new in edits:
-        yield data[at:start]
-        yield new
-        at = end
-    yield data[at:]
-
-
-def _merged(first: list[Edit], second: list[Edit]) -> list[Edit]:
-    """Sorted and free of overlaps; where two overlap, one of `first`, else the earlier and longer one, stays."""
-    kept = _apart(first)
-    if second:
-        starts = [edit[0] for edit in kept]
-        free = [edit for edit in _apart(second) if not _overlaps(edit, kept, bisect_left(starts, edit[0]))]
-        kept = sorted(kept + free)
-    return kept
-
-
-def _apart(edits: list[Edit]) -> list[Edit]:
-    kept: list[Edit] = []
-    for edit in sorted(edits, key=lambda edit: (edit[0], -edit[1])):
-        if not kept or edit[0] >= kept[-1][1]:
-            kept.append(edit)
-    return kept
-
-
-def _overlaps(edit: Edit, sorted_edits: list[Edit], at: int) -> bool:
-    """`at` is where it would be put among them."""
-    before, after = sorted_edits[at - 1 : at] if at else [], sorted_edits[at : at + 1]
-    return any(other[1] > edit[0] and other[0] < edit[1] for other in before + after)
 
 
 def _is_credential(value: StringValue) -> bool:

@@ -57,7 +57,6 @@ __all__ = [
 
 type Json = Any
 """Parsed JSON: where it enters, and only there, types end."""
-
 type Headers = tuple[tuple[str, str], ...]
 """Fields in their order and spelling, duplicates kept; each byte one character (latin-1)."""
 
