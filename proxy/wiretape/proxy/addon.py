@@ -170,6 +170,10 @@ class Interceptor:
     @_guarded
     def requestheaders(self, flow: http.HTTPFlow) -> None:
         request = flow.request
+        if request.method == "PRI":
+            # HTTP/2 without ALPN: nobody could answer it in HTTP/1.1, and it is no request (RFC 9113, section 3.4).
+            flow.kill()  # type: ignore[no-untyped-call]
+            return
         tunnel = self._tunnels.get(flow.client_conn.id)
         found = self._route(flow, tunnel)
         if isinstance(found, Refusal):

@@ -135,11 +135,13 @@ def _run_file(options: ServiceOptions, sidecar: Sidecar, control: str) -> RunFil
 
 
 def _ready(path: Path | None, file: RunFile) -> None:
-    """All at once: whoever waits for the file never reads half of it."""
+    """All at once: whoever waits for the file never reads half of it. The CA's certificate lies beside it and stays with it."""
     if path is None:
         return
+    ca = path.with_name(f"{path.name}.ca.pem").absolute()
+    ca.write_bytes(Path(file.ca).read_bytes())
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     beside.write_text(
-        json.dumps({"proxy": file.proxy, "control": file.control, "ca": file.ca, "pid": file.pid}), encoding="utf-8"
+        json.dumps({"proxy": file.proxy, "control": file.control, "ca": str(ca), "pid": file.pid}), encoding="utf-8"
     )
     beside.replace(path)

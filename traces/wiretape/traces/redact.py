@@ -30,7 +30,8 @@ from wiretape.traces.types import Headers, Request, header
 __all__ = ["Redactor", "StreamRedactor"]
 
 _SHORTEST = 8
-"""A value shorter than this is replaced where it stands under a secret name, and not searched for elsewhere."""
+"""A value shorter than this is replaced where it stands under a secret name, and not searched for elsewhere; a cookie that
+is shorter (`theme=dark`) is no secret."""
 
 _LOGPROBS = frozenset({b"logprob", b"bytes", b"top_logprobs", b"score"})
 """A member `token` beside one of these is a piece of text, not a credential."""
@@ -62,16 +63,18 @@ class Redactor:
     def request(self, request: Request) -> Request:
         if self._off:
             return request
+        # Head first: what stands there under a secret name is then known in the body too.
+        url, headers = self.url(request.url), self.headers(request.headers)
         body = request.body and self.body(request.body, request.headers)
-        headers = self.headers(request.headers, changed=body != request.body)
-        return replace(request, url=self.url(request.url), headers=headers, body=body)
+        if body != request.body:
+            headers = tuple((name, value) for name, value in headers if name.lower() not in _DIGESTS)
+        return replace(request, url=url, headers=headers, body=body)
 
-    def headers(self, headers: Headers, *, changed: bool = False) -> Headers:
-        """Values by name, by shape and by value; with `changed`, digests over the body's old bytes are left out."""
+    def headers(self, headers: Headers) -> Headers:
+        """Values by name, by shape and by value."""
         if self._off:
             return headers
-        kept = ((name, value) for name, value in headers if not (changed and name.lower() in _DIGESTS))
-        return tuple((name, self._header(name, value)) for name, value in kept)
+        return tuple((name, self._header(name, value)) for name, value in headers)
 
     def url(self, url: str) -> str:
         if self._off:
@@ -118,7 +121,7 @@ class Redactor:
 
     def _cookie(self, pair: str) -> str:
         name, equals, value = pair.partition("=")
-        return f"{name}={self._replaced(value)}" if equals and value else pair
+        return f"{name}={self._replaced(value)}" if len(value) >= _SHORTEST else f"{name}{equals}{value}"
 
     def _credential(self, value: str) -> str:
         scheme = next((value[: len(each)] for each in _SCHEMES if value.lower().startswith(each)), "")

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+import pytest
+from support.captures import captures
+
+from wiretape.replay.matcher import Entry, Match, Matcher
+from wiretape.replay.miss import Miss, Reason, response
+from wiretape.traces.fingerprint import fingerprint
+from wiretape.traces.settings import Exhausted, Level, MatchSettings
+from wiretape.traces.types import Exchange, Request, Response
+
+CHAT = "https://api.openai.com/v1/chat/completions"
+
+
+def chat(text: str, **more: object) -> Request:
+    body = {"model": "m", "messages": [{"role": "user", "content": text}], **more}
+    return Request("POST", CHAT, (("Content-Type", "application/json"),), json.dumps(body).encode())
+
+
+def matcher(
+    requests: Iterable[Request], sessions: Iterable[str] = (), broken: Iterable[int] = (), **settings: object
+) -> Matcher:
+    recorded = {seq: Exchange(seq, each, Response(200, (), f"answer {seq}".encode())) for seq, each in enumerate(requests, 1)}
+    names = dict(enumerate(sessions, 1))
+    entries = [
+        Entry(seq, names.get(seq, ""), fingerprint(each.request), each.request.method, each.request.url, seq not in set(broken))
+        for seq, each in recorded.items()
+    ]
+    return Matcher(reversed(entries), recorded.__getitem__, MatchSettings.model_validate(settings))
+
+
+def served(found: Match | Miss) -> int | Reason:
+    return found.exchange.seq if isinstance(found, Match) else found.reason
+
+
+def test_answers_come_first_in_first_out_and_then_run_out() -> None:
+    made = matcher([chat("a"), chat("b"), chat("a")])
+    assert [served(made.find(chat(text))) for text in "aaba"] == [1, 3, 2, Reason.EXHAUSTED]
+
+
+def test_each_session_has_a_cursor_of_its_own() -> None:
+    made = matcher([chat("a"), chat("a")])
+    assert [served(made.find(chat("a"), name)) for name in ("one", "two", "one", "two", "one")] == [
+        1,
+        1,
+        2,
+        2,
+        Reason.EXHAUSTED,
+    ]
+
+
+def test_a_session_draws_first_on_the_recorded_one_of_its_name() -> None:
+    made = matcher([chat("a"), chat("a"), chat("a")], sessions=["x", "y", "x"])
+    assert [served(made.find(chat("a"), "y")) for _ in range(4)] == [2, 1, 3, Reason.EXHAUSTED]
+
+
+def test_it_says_how_closely_it_matched() -> None:
+    made = matcher([chat("a"), chat("a")])
+    spaced = Request("POST", CHAT, (), json.dumps(json.loads(chat("a").body or b""), indent=2).encode())
+    levels = [found.level for found in (made.find(chat("a")), made.find(spaced)) if isinstance(found, Match)]
+    assert levels == [Level.EXACT, Level.CANONICAL]
+
+
+def test_a_level_that_is_not_allowed_does_not_answer() -> None:
+    made = matcher([chat("a")], level="exact")
+    spaced = Request("POST", CHAT, (), json.dumps(json.loads(chat("a").body or b""), indent=2).encode())
+    assert isinstance(made.find(spaced), Miss)
+    assert isinstance(made.find(chat("a")), Match)
+
+
+@pytest.mark.parametrize(
+    "changed", [chat("a", temperature=1), chat("a longer"), chat("a", model="n"), chat("a", tools=[{"name": "t"}])]
+)
+def test_a_changed_request_is_never_answered(changed: Request) -> None:
+    found = matcher([chat("a")]).find(changed)
+    assert isinstance(found, Miss)
+    assert found.nearest == 1
+    assert found.differences
+
+
+def test_the_nearest_is_the_one_that_differs_least() -> None:
+    found = matcher([chat("x", n=1, top_p=1), chat("y", n=2)]).find(chat("y", n=3))
+    assert isinstance(found, Miss)
+    assert (found.nearest, [each.path for each in found.differences]) == (2, ["$.n"])
+
+
+def test_a_host_that_was_never_recorded_has_no_nearest() -> None:
+    found = matcher([chat("a")]).find(Request("GET", "http://elsewhere.test/"))
+    assert isinstance(found, Miss)
+    assert found.nearest is None
+    assert "no exchange with that host" in found.message
+
+
+def test_an_interrupted_exchange_is_not_served() -> None:
+    found = matcher([chat("a")], broken=[1]).find(chat("a"))
+    assert served(found) is Reason.INTERRUPTED
+    assert isinstance(found, Miss)
+    assert "--serve-partial" in found.message
+
+
+def test_the_last_answer_is_repeated_where_that_is_permitted() -> None:
+    made = matcher([chat("a"), chat("a")], exhausted=Exhausted.REPEAT_LAST)
+    assert [served(made.find(chat("a"))) for _ in range(4)] == [1, 2, 2, 2]
+
+
+def test_it_knows_what_was_not_asked_for() -> None:
+    made = matcher([chat("a"), chat("b"), chat("c")])
+    made.find(chat("b"))
+    assert made.unused() == (1, 3)
+
+
+def test_every_real_request_finds_itself() -> None:
+    requests = [each.exchange.request for each in captures()]
+    made = matcher(requests)
+    assert [served(made.find(each)) for each in requests] == list(range(1, len(requests) + 1))
+
+
+def test_ten_thousand_entries_are_loaded_one_by_one() -> None:
+    loaded: list[int] = []
+    requests = {seq: chat(f"question {seq}") for seq in range(1, 10_001)}
+
+    def load(seq: int) -> Exchange:
+        loaded.append(seq)
+        return Exchange(seq, requests[seq], Response(200))
+
+    made = Matcher(
+        (Entry(seq, "", fingerprint(each), each.method, each.url) for seq, each in requests.items()), load, MatchSettings()
+    )
+    assert served(made.find(chat("question 7777"))) == 7777
+    assert loaded == [7777]
+    assert isinstance(made.find(chat("nothing like it")), Miss)
+    assert len(loaded) < 100
+
+
+# the answer to a miss
+
+
+@pytest.mark.parametrize(
+    ("url", "body", "message"),
+    [
+        ("https://x.test/v1/chat/completions", {"messages": []}, lambda e: e["error"]["message"]),
+        ("https://x.test/v1/messages", {"messages": []}, lambda e: e["error"]["message"] if e["type"] == "error" else None),
+        (
+            "https://x.test/v1beta/models/g:generateContent",
+            {"contents": []},
+            lambda e: e["error"]["message"] if e["error"]["code"] == 422 else None,
+        ),
+        (
+            "https://x.test/mcp",
+            {"jsonrpc": "2.0", "id": "a-7", "method": "tools/call"},
+            lambda e: e["error"]["message"] if e["id"] == "a-7" else None,
+        ),
+        ("https://x.test/anything", {"a": 1}, lambda e: e["error"]["message"]),
+    ],
+)
+def test_a_miss_speaks_the_providers_own_error_shape(url: str, body: object, message: object) -> None:
+    request = Request("POST", url, (), json.dumps(body).encode())
+    miss = matcher([chat("a")]).find(request)
+    assert isinstance(miss, Miss)
+    status, headers, answer = response(miss, request)
+    assert (status, ("x-should-retry", "false") in headers) == (422, True)
+    assert miss.message in message(json.loads(answer))  # type: ignore[operator]

@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.captures import captures
+
+from wiretape.traces.differences import differences
+from wiretape.traces.fingerprint import VERSION, Fingerprint, fingerprint
+from wiretape.traces.redact import Redactor
+from wiretape.traces.settings import RedactSettings
+from wiretape.traces.types import Request
+
+URL = "http://x.test/v1/chat"
+
+
+def post(body: object, url: str = URL, **headers: str) -> Request:
+    data = body if isinstance(body, bytes) else (body if isinstance(body, str) else json.dumps(body)).encode()
+    return Request("POST", url, tuple((name.replace("_", "-"), value) for name, value in headers.items()), data)
+
+
+def same(first: Request, second: Request) -> bool:
+    return fingerprint(first).canonical == fingerprint(second).canonical
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("http://x.test/s?q=a%20b", "http://x.test/s?q=a+b"),
+        ("http://x.test/caf%c3%a9", "http://x.test/caf%C3%A9"),
+        ("http://x.test/~u?p=%7Ez", "http://x.test/%7Eu?p=~z"),
+        ("http://x.test/?a=1&b=2", "http://x.test/?b=2&a=1"),
+        ("http://X.test:80/a", "http://x.test/a"),
+        ("https://x.test:443/a", "https://x.test/a"),
+    ],
+)
+def test_spellings_of_one_url_are_one(first: str, second: str) -> None:
+    assert same(Request("GET", first), Request("GET", second))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("http://x.test/s?q=a%20b", "http://x.test/s?q=a%2Bb"),
+        ("http://x.test/m%2Fx", "http://x.test/m/x"),
+        ("http://x.test/?a=1&a=2", "http://x.test/?a=1"),
+        ("http://x.test/a+b", "http://x.test/a%20b"),
+        ("http://x.test/", "https://x.test/"),
+        ("http://x.test:81/", "http://x.test/"),
+    ],
+)
+def test_other_urls_are_others(first: str, second: str) -> None:
+    assert not same(Request("GET", first), Request("GET", second))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ('{"a":1,"b":[2]}', '{ "b" : [2.0], "a" : 1e0 }'),
+        ('{"n":10000000000000000000001}', '{"n": 10000000000000000000001}'),
+        ('{"args":"{\\"x\\":1,\\"y\\":2}"}', '{"args":"{ \\"y\\": 2, \\"x\\": 1 }"}'),
+        ('{"tools":[{"name":"a"},{"name":"b"}]}', '{"tools":[{"name":"b"},{"name":"a"}]}'),
+        ('{"m":[{"text":"t","cache_control":{"type":"ephemeral"}}]}', '{"m":[{"text":"t"}]}'),
+        ('{"jsonrpc":"2.0","id":1,"method":"x"}', '{"jsonrpc":"2.0","id":"a-7","method":"x"}'),
+        ('{"s":"\\u00e9"}', '{"s":"é"}'),
+    ],
+)
+def test_spellings_of_one_body_are_one(first: str, second: str) -> None:
+    assert same(post(first), post(second))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ('{"n":9007199254740993}', '{"n":9007199254740992}'),
+        ('{"n":1}', '{"n":"1"}'),
+        ('{"n":1}', '{"n":true}'),
+        ('{"a":1,"a":1}', '{"a":1}'),
+        ('{"a":NaN}', '{"a":null}'),
+        ('{"m":[1,2]}', '{"m":[2,1]}'),
+        ('{"q":"France"}', '{"q":"france"}'),
+        ('{"args":"{\\"x\\":1}"}', '{"args":"{\\"x\\":1.0}"}'),
+        ('{"jsonrpc":"2.0","method":"x"}', '{"jsonrpc":"2.0","id":1,"method":"x"}'),
+        ("{", "["),
+    ],
+)
+def test_other_bodies_are_others(first: str, second: str) -> None:
+    assert not same(post(first), post(second))
+
+
+def test_no_body_and_an_empty_one_are_two() -> None:
+    assert fingerprint(Request("POST", URL)) != fingerprint(Request("POST", URL, (), b""))
+
+
+def test_a_content_coding_and_a_boundary_are_spelling() -> None:
+    assert same(post({"a": 1}), post(gzip.compress(b'{"a":1}'), Content_Encoding="gzip"))
+    parts = '--{0}\r\nContent-Disposition: form-data; name="f"\r\n\r\nv\r\n--{0}--\r\n'
+    one, two = (post(parts.format(mark), Content_Type=f"multipart/form-data; boundary={mark}") for mark in ("aaa", "bbb"))
+    assert same(one, two)
+
+
+def test_headers_are_no_part_of_it() -> None:
+    assert fingerprint(post({"a": 1}, User_Agent="x")) == fingerprint(post({"a": 1}))
+
+
+def test_placeholders_count_as_one_whatever_their_number() -> None:
+    first, second = (post({"api_key": f"sk-wtredacted{n}"}) for n in ("0001", "0042"))
+    assert fingerprint(first) == fingerprint(second)
+
+
+def test_it_is_written_and_read_again() -> None:
+    key = fingerprint(post({"a": 1}))
+    assert Fingerprint.parse(str(key)) == key
+    assert key.version == VERSION
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+        max_leaves=12,
+    ),
+    st.randoms(),
+)
+def test_key_order_and_white_space_never_matter(value: Any, dice: random.Random) -> None:
+    def shuffled(each: Any) -> Any:
+        if isinstance(each, dict):
+            items = [(name, shuffled(inner)) for name, inner in each.items()]
+            dice.shuffle(items)
+            return dict(items)
+        return [shuffled(inner) for inner in each] if isinstance(each, list) else each
+
+    first, second = post({"v": value}), post(json.dumps({"v": shuffled(value)}, indent=3, ensure_ascii=True))
+    assert same(first, second)
+    assert differences(first, second) == ()
+
+
+@given(st.binary(max_size=200), st.binary(max_size=60))
+def test_it_takes_any_bytes(body: bytes, path: bytes) -> None:
+    request = Request("POST", "http://x.test/" + path.decode("latin-1").replace("[", "").replace("]", ""), (), body)
+    assert fingerprint(request) == fingerprint(request)
+    assert differences(request, request) == ()
+
+
+@pytest.mark.parametrize("capture", list(captures()), ids=lambda each: each.name)
+def test_a_real_request_with_another_key_is_the_same(capture: Any) -> None:
+    request = capture.exchange.request
+
+    def keyed(key: str) -> Request:
+        return Redactor(RedactSettings()).request(
+            Request(request.method, request.url, (*request.headers, ("Authorization", f"Bearer {key}")), request.body)
+        )
+
+    assert fingerprint(keyed("sk-first-000000000000000000000")) == fingerprint(keyed("sk-second-11111111111111111111"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "paths"),
+    [
+        ({"t": 0.2}, {"t": 0.9}, ["$.t"]),
+        ({"m": [{"content": "a"}]}, {"m": [{"content": "b"}]}, ["$.m[0].content"]),
+        ({"m": [1]}, {"m": [1, 2]}, ["$.m[1]"]),
+        ({}, {"tools": []}, ["$.tools"]),
+        ({"odd name": 1}, {"odd name": 2}, ['$["odd name"]']),
+    ],
+)
+def test_a_difference_is_named_by_its_path(first: object, second: object, paths: list[str]) -> None:
+    assert [each.path for each in differences(post(first), post(second))] == paths
+
+
+def test_a_difference_in_a_long_text_shows_the_place() -> None:
+    long = "x" * 5000
+    [found] = differences(post({"p": long + "old" + long}), post({"p": long + "new" + long}))
+    assert "old" in found.recorded
+    assert "new" in found.live
+    assert len(found.live) < 200
+
+
+def test_url_method_and_query_differ_by_name() -> None:
+    first, second = Request("GET", "http://x.test/a?alt=sse"), Request("PUT", "http://x.test/b")
+    assert [each.path for each in differences(first, second)] == ["method", "url", "query.alt"]
