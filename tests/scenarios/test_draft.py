@@ -65,7 +65,7 @@ def test_it_proposes_what_holds_and_loads_when_uncommented():
 
 def test_it_quotes_the_answer_shortly():
     (line,) = [line for line in drafted(*STEPS).splitlines() if "final-answer-contains" in line]
-    assert line.endswith("# it said: The mug in order A-17 was refunded; you will have your money…")
+    assert line.endswith("# it said: The mug in order A-17 was refunded; you will have your mone…")
 
 
 def test_it_leaves_out_what_does_not_hold_of_the_recording():
@@ -103,10 +103,7 @@ def test_it_says_where_the_command_ran_relative_to_the_file(tmp_path):
         (["a", "https://me:pw@h.test/x?api_key=abc&q=1"], ("a", "https://${SECRET}@h.test/x?api_key=${SECRET}&q=1")),
         (["a", "--shop=hush-hush-hush", "hush-hush-hush"], ("a", "--shop=${SHOP_TOKEN}", "${SHOP_TOKEN}")),
         (["a", "--", "-c", "echo ${HOME} $HOME"], ("a", "--", "-c", "echo $${HOME} $HOME")),
-        (
-            ["a", "--max-tokens", "100", "--model=gpt-5", "x=y", "C:\\d", ""],
-            ("a", "--max-tokens", "100", "--model=gpt-5", "x=y", "C:\\d", ""),
-        ),
+        (["--max-tokens", "100", "-m=gpt-5", "x=y", "C:\\d", ""], ("--max-tokens", "100", "-m=gpt-5", "x=y", "C:\\d", "")),
         (["a", "--password", "--verbose"], ("a", "--password", "--verbose")),
         (["a", "https://h.test/x?q=1#f"], ("a", "https://h.test/x?q=1#f")),
     ],
