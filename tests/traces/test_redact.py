@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.captures import captures
 
+from wiretape.traces.errors import UsageError
 from wiretape.traces.redact import Redactor
 from wiretape.traces.settings import RedactRule, RedactSettings
 from wiretape.traces.types import Headers, Request
@@ -109,6 +110,18 @@ def test_a_known_value_is_replaced_also_where_it_is_escaped() -> None:
 def test_a_named_header_is_a_secret_too() -> None:
     made = Redactor(RedactSettings(rules=(RedactRule(header="X-Shop-Key"),)))
     assert made.headers((("x-shop-key", "plain"),)) == (("x-shop-key", "wtredacted0001"),)
+
+
+def test_a_named_place_in_a_body_is_a_secret_too() -> None:
+    made = Redactor(RedactSettings(rules=(RedactRule(json_path="$.orders[*].customer.email"),)))
+    body = b'{"email": "a@x", "orders": [{"customer": {"email": "b@x"}, "email": "c@x"}]}'
+    assert made.body(body, JSON) == body.replace(b"b@x", b"wtredacted0001")
+
+
+@pytest.mark.parametrize("path", ["email", "$", "$..email", "$.a[?(@.b)]"])
+def test_a_place_that_cannot_be_found_is_refused_and_not_passed_over(path: str) -> None:
+    with pytest.raises(UsageError, match="plain path"):
+        Redactor(RedactSettings(rules=(RedactRule(json_path=path),)))
 
 
 def test_a_json_web_token_stays_one() -> None:

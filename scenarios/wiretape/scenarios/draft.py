@@ -102,13 +102,13 @@ def _variable(name: str) -> str:
 
 
 def _title(name: str, trace: Trace) -> str:
-    said = [step for step in trace.steps if isinstance(step, UserMessage) and step.text.strip()]
+    said = [step for step in trace.steps if isinstance(step, UserMessage) and _short(step.text, 80)]
     main = [step for step in said if step.thread == trace.main_thread]
     return _short((main or said)[0].text, 80) if said else name
 
 
 def _short(text: str, limit: int) -> str:
-    line = "".join(char for char in " ".join(text.split()) if char.isprintable())
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
@@ -132,6 +132,7 @@ def _holds(trace: Trace, oracle: str, **parameters: str | int) -> bool:
 
 def _scalar(text: str) -> str:
     """`text` as YAML of one line: plain where nobody could read it otherwise, else in double quotes."""
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # bytes of an argument that are no text
     if _PLAIN.fullmatch(text) and text.lower() not in _RESERVED:
         return text
     quoted = json.dumps(text, ensure_ascii=False)

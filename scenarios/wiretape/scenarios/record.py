@@ -17,7 +17,7 @@ from wiretape.scenarios.golden import Golden, replace_together
 from wiretape.scenarios.model import Scenario
 from wiretape.scenarios.session import Ran, new_writer, run_behind, with_secrets
 from wiretape.traces.diff import Difference, diff
-from wiretape.traces.errors import CaptureError, UsageError
+from wiretape.traces.errors import CaptureError, UsageError, WiretapeError
 from wiretape.traces.exports.text import render
 from wiretape.traces.settings import CaptureSettings, RedactSettings
 from wiretape.traces.types import ModelCall, RecordingStatus, ToolCall, Trace
@@ -62,7 +62,11 @@ def record(options: RecordOptions) -> Recorded:
 
 
 def _first(options: RecordOptions, golden: Golden, scenario: Scenario | None) -> Recorded:
-    ran = _run(options, golden.db, scenario)
+    try:
+        ran = _run(options, golden.db, scenario)
+    except WiretapeError:
+        golden.db.unlink(missing_ok=True)  # nothing ran, so nothing is lost
+        raise
     problem = _problem(ran, options.argv)
     if ran.sidecar.capture.total == 0:
         golden.db.unlink(missing_ok=True)

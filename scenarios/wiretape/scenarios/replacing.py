@@ -107,7 +107,8 @@ def _replace(journal: Path, files: Mapping[Path, Path], removed: Sequence[Path])
                 target.unlink()
             _sync(journal.parent)
             (journal / "ready").unlink()  # from here on the new files are the recording
-            _sync(journal)
+            with suppress(OSError):
+                _sync(journal)
         except BaseException:
             _roll_back(journal)
             raise

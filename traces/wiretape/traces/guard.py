@@ -66,6 +66,8 @@ def _refuse_missing(path: Path) -> None:
         raise UsageError(f"{path}: expected a recording's file, got a folder or a device. Name the .db file itself.")
     if not os.access(path, os.R_OK):
         raise StoreError(f"{path}: this file may not be read. Change its permissions.")
+    if path.stat().st_size == 0:
+        raise StoreError(f"{path}: expected a recording, got an empty file. {_RESTORE}")
 
 
 def _connected(path: Path) -> sqlite3.Connection:
@@ -117,8 +119,6 @@ def _why(path: Path, error: sqlite3.Error) -> str:
     start = _start(path)
     if start.startswith(_LFS):
         return f"{path}: expected a recording, got a Git LFS pointer to one. Fetch it with `git lfs pull`."
-    if not start:
-        return f"{path}: expected a recording, got an empty file. {_RESTORE}"
     if not start.startswith(b"SQLite format 3\0"):
         return f"{path}: expected a wiretape recording (an SQLite file), got another kind of file, or its start is damaged."
     if has_log(path) and isinstance(error, sqlite3.OperationalError):

@@ -8,6 +8,7 @@ wherever it stands; never a hash, which can be guessed. Everything else stays as
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +16,7 @@ from urllib.parse import quote, quote_plus, unquote_plus
 
 from wiretape.traces import codings
 from wiretape.traces.edits import Edit, cut, edited, merged, window
+from wiretape.traces.errors import UsageError
 from wiretape.traces.secrets import (
     MARK,
     PLACEHOLDER,
@@ -27,7 +29,7 @@ from wiretape.traces.settings import RedactSettings
 from wiretape.traces.spans import StringValue, string_values
 from wiretape.traces.types import Headers, Request, header
 
-__all__ = ["Redactor", "StreamRedactor"]
+__all__ = ["Redactor", "StreamRedactor", "plain_path"]
 
 _SHORTEST = 8
 """A value shorter than this is replaced where it stands under a secret name, and not searched for elsewhere; a cookie that
@@ -53,6 +55,7 @@ class Redactor:
         self._values: dict[bytes, bytes] = {}
         """What is searched for: each form of a known value → its placeholder."""
         self._headers = frozenset(rule.header.lower() for rule in settings.rules if rule.header)
+        self._paths = frozenset(plain_path(rule.json_path) for rule in settings.rules if rule.json_path)
         self.count = 0
         """Replacements made so far."""
         for value in sorted(settings.values, key=len, reverse=True):
@@ -184,7 +187,7 @@ class Redactor:
     def _json(self, data: bytes, start: int, end: int, depth: int) -> Iterator[Edit]:
         for value in string_values(data, start, end):
             text = data[value.start : value.end]
-            if _is_credential(value) and text:
+            if text and (_is_credential(value) or value.path in self._paths):
                 if not PLACEHOLDER.search(text):
                     yield value.start, value.end, self._know(_unquoted(text))
             elif depth and text.lstrip()[:1] in (b"{", b"[") and b'\\"' in text:
@@ -306,6 +309,13 @@ class StreamRedactor:
             self._ready += b"".join(window(unit, edits, at, end))
             self._sizes[0] -= end - at
         return out
+
+
+def plain_path(path: str) -> tuple[bytes, ...]:
+    """The names in `$.customer.email`; places in lists are passed over. UsageError for what is no plain path."""
+    if not re.fullmatch(r"\$(\.[A-Za-z_][A-Za-z0-9_-]*|\[(\d+|\*)\])+", path):
+        raise UsageError(f"capture.redact: expected a plain path such as $.customer.email, got {path!r}.")
+    return tuple(name.encode() for name in re.findall(r"\.([^.\[]+)", path))
 
 
 def _is_credential(value: StringValue) -> bool:

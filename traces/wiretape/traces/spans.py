@@ -26,13 +26,16 @@ class StringValue:
     """The text between the quotes."""
     siblings: frozenset[bytes]
     """The names of the object that it stands in."""
+    path: tuple[bytes, ...] = ()
+    """The names from the outermost object to it, its own the last; lists count for nothing."""
 
 
 class _Object:
-    __slots__ = ("expects_name", "found", "is_list", "name", "names")
+    __slots__ = ("expects_name", "found", "is_list", "name", "names", "path")
 
-    def __init__(self, name: bytes, *, is_list: bool) -> None:
+    def __init__(self, name: bytes, path: tuple[bytes, ...], *, is_list: bool) -> None:
         self.name = name
+        self.path = path
         self.is_list = is_list
         self.expects_name = not is_list
         self.names: set[bytes] = set()
@@ -41,13 +44,14 @@ class _Object:
 
 def string_values(text: bytes, start: int = 0, end: int | None = None) -> Iterator[StringValue]:
     """In no promised order. What is cut off at the end counts as whole."""
-    stack = [_Object(b"", is_list=True)]
+    stack = [_Object(b"", (), is_list=True)]
     for token in _TOKEN.finditer(text, start, len(text) if end is None else end):
         kind, top = text[token.start() : token.start() + 1], stack[-1]
         if kind == b'"':
             _string(top, text, token.start() + 1, token.end())
         elif kind in b"{[":
-            stack.append(_Object(top.name, is_list=kind == b"["))
+            deeper = top.path if top.is_list else (*top.path, top.name)
+            stack.append(_Object(top.name, deeper, is_list=kind == b"["))
         elif kind in b"}]":
             if len(stack) > 1:
                 yield from _values(stack.pop())
@@ -71,4 +75,4 @@ def _string(top: _Object, text: bytes, start: int, end: int) -> None:
 def _values(done: _Object) -> Iterator[StringValue]:
     siblings = frozenset(done.names)
     for name, start, end in done.found:
-        yield StringValue(name, start, end, siblings)
+        yield StringValue(name, start, end, siblings, done.path if done.is_list else (*done.path, name))

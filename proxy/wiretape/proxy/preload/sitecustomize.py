@@ -1,82 +1,161 @@
-"""Put first in PYTHONPATH of a child of wiretape: leads clients that ignore proxy variables through the proxy.
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-any-generics
+# ruff: noqa: PLC0415, S110, SIM105, UP036
+"""Runs at the start of every Python that the launched command starts: its folder stands first in PYTHONPATH.
 
-Two things, each only once the library is imported by the program itself: aiohttp trusts the environment by default, and the
-`mcp` client passes the way through the sidecar on to the stdio servers that it starts. Then the user's own sitecustomize
-runs, if there is one. Nothing here may ever break a program: what fails is left as it was.
+It does three things and imports nothing for them that the program would not import itself:
+
+1. the program's own `sitecustomize`, further down sys.path, runs as if this file were not there;
+2. aiohttp reads the proxy variables by default (`trust_env`), once and if the program imports it;
+3. the `mcp` client hands the proxy, CA and WIRETAPE variables on to the stdio servers that it starts (it passes six others).
+
+Silent: whatever fails in here leaves the program as it was. It works from Python 3.8 on; an older one must not stumble over it,
+hence no syntax that is newer than 2.7.
 """
 
-import contextlib
-import importlib.abc
-import importlib.machinery
-import importlib.util
 import os
 import sys
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_ENDINGS = ("_PROXY", "_proxy", "_CA_BUNDLE", "_CERT_FILE", "_CA_CERTS", "_CERT", "_CAINFO", "_CA_CERTIFICATE", "_FILE_PATH")
-_NAMES = ("DENO_CERT", "NODE_OPTIONS", "NODE_USE_ENV_PROXY", "PYTHONPATH", "WIRETAPE_EVENTS", "WIRETAPE_RUN")
+
+# The names are those of wiretape.proxy.environment, which this file cannot import; a test compares them.
+HANDED_ON = (
+    "ALL_PROXY",
+    "AWS_CA_BUNDLE",
+    "CODEX_CA_CERTIFICATE",
+    "CURL_CA_BUNDLE",
+    "DENO_CERT",
+    "GIT_SSL_CAINFO",
+    "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+    "HTTPLIB2_CA_CERTS",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "JAVA_TOOL_OPTIONS",
+    "NIX_SSL_CERT_FILE",
+    "NODE_EXTRA_CA_CERTS",
+    "NODE_USE_ENV_PROXY",
+    "NO_PROXY",
+    "PIP_CERT",
+    "REQUESTS_CA_BUNDLE",
+    "SSL_CERT_FILE",
+    "WIRETAPE_EVENTS",
+    "WIRETAPE_RUN",
+    "WSS_PROXY",
+    "WS_PROXY",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "ws_proxy",
+    "wss_proxy",
+)
 
 
-def _aiohttp(module):
-    session = module.ClientSession
-    plain = session.__init__
-
-    def trusting(self, *args, **kwargs):
-        kwargs.setdefault("trust_env", True)
-        plain(self, *args, **kwargs)
-
-    session.__init__ = trusting
+def _trust_env(module):
+    """aiohttp.client: `trust_env` is a keyword-only parameter, so its default can be changed in place."""
+    defaults = module.ClientSession.__init__.__kwdefaults__
+    if "trust_env" in defaults:
+        defaults["trust_env"] = True
 
 
-def _mcp(module):
-    plain = module.get_default_environment
+def _hand_on(module):
+    """mcp.client.stdio: what its servers inherit. A server's own `env` still has the last word."""
+    original = module.get_default_environment
 
-    def widened():
-        ours = {name: value for name, value in os.environ.items() if name in _NAMES or name.endswith(_ENDINGS)}
-        return {**plain(), **ours}
+    def get_default_environment():
+        environment = original()
+        try:
+            for name, value in _handed_on().items():
+                environment.setdefault(name, value)
+        except Exception:
+            pass
+        return environment
 
-    module.get_default_environment = widened
-
-
-_PATCHES = {"aiohttp.client": _aiohttp, "mcp.client.stdio": _mcp}
-
-
-class _Loader(importlib.abc.Loader):
-    def __init__(self, loader, patch):
-        self._loader, self._patch = loader, patch
-
-    def create_module(self, spec):
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module):
-        self._loader.exec_module(module)
-        with contextlib.suppress(Exception):  # a library that changed is left as it is
-            self._patch(module)
-
-    def __getattr__(self, name):
-        return getattr(self._loader, name)
+    module.get_default_environment = get_default_environment
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+def _handed_on():
+    """Our own part alone of PYTHONPATH and NODE_OPTIONS: the client left the program's part out on purpose."""
+    found = {name: os.environ[name] for name in HANDED_ON if name in os.environ}
+    found["PYTHONPATH"] = _HERE
+    preload = os.path.join(_HERE, "node.cjs")
+    if preload in os.environ.get("NODE_OPTIONS", "").replace("\\\\", "\\"):
+        found["NODE_OPTIONS"] = '--require "{}"'.format(preload.replace("\\", "\\\\").replace('"', '\\"'))
+    return found
+
+
+_PATCHES = {"aiohttp.client": _trust_env, "mcp.client.stdio": _hand_on}
+
+
+class _Finder:
+    """Finds nothing itself: for a module that is to be changed it asks the others, and changes it once it has run."""
+
+    def __init__(self):
+        self._asked = set()
+
     def find_spec(self, name, path=None, target=None):
-        patch = _PATCHES.get(name)
-        if patch is None:
+        if name not in _PATCHES or name in self._asked:
             return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, patch)
-        return spec
+        self._asked.add(name)
+        try:
+            spec = _find(name, path, target, self)
+            if spec is not None and hasattr(spec.loader, "exec_module"):
+                _wrap(spec.loader, name)
+            return spec
+        finally:
+            self._asked.discard(name)
 
 
-def _users_own():
-    """The sitecustomize that would have been found without this one."""
-    paths = [each for each in sys.path if os.path.abspath(each or ".") != _HERE]
-    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", paths)
-    if spec is not None and spec.loader is not None:
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["sitecustomize"] = module
-        spec.loader.exec_module(module)
+def _find(name, path, target, skipped=None):
+    for finder in list(sys.meta_path):
+        if finder is not skipped and hasattr(finder, "find_spec"):
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                return spec
+    return None
 
 
-sys.meta_path.insert(0, _Finder())
-_users_own()
+def _wrap(loader, name):
+    original = loader.exec_module
+
+    def exec_module(module):
+        original(module)
+        # A loader may serve other modules too (zipimport's does).
+        if module.__name__ == name:
+            try:
+                _PATCHES[name](module)
+            except Exception:
+                pass
+
+    try:
+        loader.exec_module = exec_module
+    except Exception:
+        pass
+
+
+def _own():
+    """The spec of the program's own sitecustomize: the one on sys.path below this folder."""
+    entries = [os.path.abspath(entry) for entry in sys.path]
+    if _HERE not in entries:
+        return None
+    below = sys.path[entries.index(_HERE) + 1 :]
+    return _find("sitecustomize", [entry for entry in below if os.path.abspath(entry) != _HERE], None)
+
+
+def _chain(spec):
+    """Run the program's own sitecustomize in this one's place. What it raises is raised, as without us."""
+    from importlib.util import module_from_spec
+
+    module = module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
+
+
+_spec = None
+if sys.version_info >= (3, 5):
+    try:
+        sys.meta_path.insert(0, _Finder())
+        _spec = _own()
+    except Exception:
+        pass
+if _spec is not None and _spec.loader is not None:
+    _chain(_spec)
