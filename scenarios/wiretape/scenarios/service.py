@@ -16,6 +16,7 @@ from wiretape.proxy.control import control_app
 from wiretape.proxy.control import serve as serve_control
 from wiretape.proxy.runs import RunFile, remove, write
 from wiretape.proxy.sidecar import Mode, Sidecar, SidecarSettings
+from wiretape.proxy.upstream import roots
 from wiretape.scenarios.evidence import load
 from wiretape.scenarios.session import new_writer, with_secrets
 from wiretape.traces.errors import UsageError
@@ -126,6 +127,7 @@ def _run_file(options: ServiceOptions, sidecar: Sidecar, control: str) -> RunFil
         proxy=sidecar.url,
         control=control,
         ca=str(sidecar.authority.pem),
+        bundle=str(sidecar.authority.bundle(roots(os.environ))),
         token_file=str(options.token_file.resolve()) if options.token_file else None,
         mode=options.mode,
         store=options.store,
