@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -147,27 +148,50 @@ def test_it_reads_what_a_crash_left_without_writing_to_it(tmp_path: Path) -> Non
     assert [each.read_bytes() for each in files] == before
 
 
+def test_it_refuses_a_file_in_mid_change(tmp_path: Path, good: bytes) -> None:
+    path = tmp_path / "good.db"
+    code = """
+import os, signal, sqlite3
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("PRAGMA cache_size = 2")
+db.execute("BEGIN")
+for _ in range(200):
+    db.execute("UPDATE bodies SET data = randomblob(2000)")
+    db.execute("INSERT INTO marker VALUES (hex(randomblob(500)))")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    child(code, path).wait()
+    before = path.read_bytes()
+    assert before != good
+    for attempt in (lambda: Store.open(path).close(), lambda: opened(path).close()):
+        with pytest.raises(StoreError, match=r"cut off.*sqlite3 .*quick_check"):
+            attempt()
+    assert path.read_bytes() == before
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA quick_check").fetchall()
+    assert len(read(path)) == 39
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to read as somebody who may not write")
-def test_it_reads_in_a_folder_that_cannot_be_written_to_or_says_why_not(tmp_path: Path) -> None:
-    closed, crashed = tmp_path / "closed" / "a.db", tmp_path / "crashed" / "a.db"
-    for path in (closed, crashed):
-        path.parent.mkdir()
-    put(writer := opened(closed), plain(1))
-    writer.close()
-    with contextlib.closing(sqlite3.connect(closed)) as db:
-        db.execute("PRAGMA journal_mode = WAL")  # as a reader that stayed leaves it
-    child(CRASH, crashed).wait()
-    (crashed.parent / "a.db-shm").unlink()
-    assert read_as_nobody(closed) == "1"
-    said = read_as_nobody(crashed)
+def test_it_reads_in_a_folder_that_cannot_be_written_to_or_says_why_not() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        closed, crashed = Path(folder) / "closed" / "a.db", Path(folder) / "crashed" / "a.db"
+        for path in (closed, crashed):
+            path.parent.mkdir()
+        put(writer := opened(closed), plain(1))
+        writer.close()
+        with contextlib.closing(sqlite3.connect(closed)) as db:
+            db.execute("PRAGMA journal_mode = WAL")  # as a reader that stayed leaves it
+        child(CRASH, crashed).wait()
+        (crashed.parent / "a.db-shm").unlink()
+        assert read_as_nobody(closed) == "1"
+        said = read_as_nobody(crashed)
     assert "-wal" in said
     assert "Copy both files" in said
 
 
 def read_as_nobody(path: Path) -> str:
-    for folder in (path, *path.parents):
-        if folder.owner() == "root" and not folder.stat().st_mode & 0o001 and folder != Path("/"):
-            folder.chmod(0o755)
     code = """
 import os
 from wiretape.traces.errors import WiretapeError
@@ -177,6 +201,5 @@ try:
 except WiretapeError as error:
     print(error)
 """
-    reader = child(code, path)
-    said, _ = reader.communicate()
+    said, _ = child(code, path).communicate()
     return said.strip()

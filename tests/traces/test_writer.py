@@ -204,6 +204,18 @@ def test_it_takes_over_what_a_killed_writer_left(killed: Path) -> None:
         assert store.digest(before) == digest
 
 
+def test_it_closes_although_a_killed_writer_left_damage(killed: Path) -> None:
+    with closing(sqlite3.connect(killed)) as db:
+        db.execute("UPDATE pieces SET released = x'00'")
+        db.commit()
+    writer = opened(killed, name="next")
+    put(writer, plain(1))
+    assert writer.close().status is RecordingStatus.INCOMPLETE
+    assert "exchange 6 could not be kept (ValueError)" in str(writer.failure)
+    assert [each.seq for each in read(killed, "next")] == [1]
+    opened(killed, name="later").close()
+
+
 FULL = """
 import os, resource
 writer = opened(Path(sys.argv[1]))

@@ -47,8 +47,12 @@ def open_checked(path: Path) -> sqlite3.Connection:
 
 def has_log(path: Path) -> bool:
     """Whether a write-ahead log with something in it lies beside the store: it is being recorded to, or a writer died."""
+    return _filled(path, "-wal")
+
+
+def _filled(path: Path, suffix: str) -> bool:
     try:
-        return path.with_name(path.name + "-wal").stat().st_size > 0
+        return path.with_name(path.name + suffix).stat().st_size > 0
     except OSError:
         return False
 
@@ -71,12 +75,15 @@ def _refuse_missing(path: Path) -> None:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """Read-only. In a folder that cannot be written to, SQLite cannot share a log: without one, nothing can change either."""
+    """Read-only. In a folder that cannot be written to, SQLite cannot share a log: without one, nothing can change either.
+
+    Not so with a rollback journal beside it: the file is then in mid-change, and only a writer can take the change back.
+    """
     place = f"file:{quote(str(path.absolute()))}?mode=ro"
     try:
         return _defensive(place)
     except sqlite3.OperationalError:
-        if has_log(path):
+        if has_log(path) or _filled(path, "-journal"):
             raise
         return _defensive(f"{place}&immutable=1")
 
@@ -125,6 +132,11 @@ def _why(path: Path, error: sqlite3.Error) -> str:
         return (
             f"{path}: its recorder died or still runs, and SQLite cannot read its -wal here ({error})."
             " Copy both files to a folder that can be written to."
+        )
+    if _filled(path, "-journal") and isinstance(error, sqlite3.OperationalError):
+        return (
+            f"{path}: a change to it was cut off, and the -journal beside it says how to take it back."
+            f" Let SQLite do so: sqlite3 {path} 'PRAGMA quick_check'"
         )
     return f"{path}: this recording is damaged ({error}). {_RESTORE}"
 

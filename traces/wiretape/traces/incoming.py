@@ -154,13 +154,15 @@ class Incoming:
         self.spill(seq)
         del self._open[seq]
 
-    def settle(self) -> None:
-        """End as interrupted whatever has no end, also what recorders that died left in this store."""
-        query = "SELECT recording, seq FROM exchanges EXCEPT SELECT recording, seq FROM ends"
-        for recording, seq in self._db.execute(query).fetchall():
-            answered = self._db.execute("SELECT 1 FROM responses WHERE recording = ? AND seq = ?", (recording, seq)).fetchone()
-            folded = self._fold(recording, seq) if answered else (None, None)
-            self._insert("ends", (recording, seq, End.INTERRUPTED, None, *folded, None, None, None, None, None))
+    def unended(self) -> list[tuple[int, int]]:
+        """(seq, recording) of whatever has no end, also what recorders that died left in this store."""
+        return self._db.execute("SELECT seq, recording FROM exchanges EXCEPT SELECT seq, recording FROM ends").fetchall()
+
+    def settle(self, seq: int, recording: int) -> None:
+        """End one of these as interrupted."""
+        answered = self._db.execute("SELECT 1 FROM responses WHERE recording = ? AND seq = ?", (recording, seq)).fetchone()
+        folded = self._fold(recording, seq) if answered else (None, None)
+        self._insert("ends", (recording, seq, End.INTERRUPTED, None, *folded, None, None, None, None, None))
 
     # rows
 

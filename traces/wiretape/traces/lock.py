@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from wiretape.traces.errors import StoreError
@@ -53,7 +54,8 @@ class Lock:
         os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:
-        self._path.unlink(missing_ok=True)
+        with suppress(OSError):  # the folder may be gone; the lock goes with the descriptor
+            self._path.unlink()
         os.close(self._file)
 
     def _taken(self) -> int | None:

@@ -22,7 +22,7 @@ from wiretape.traces.fingerprint import VERSION, Fingerprint, fingerprint
 from wiretape.traces.guard import has_log, open_checked
 from wiretape.traces.lock import is_locked
 from wiretape.traces.rows import Rows
-from wiretape.traces.types import End, Exchange, Json, RecordingInfo, RecordingStatus, Source
+from wiretape.traces.types import End, Exchange, ExchangeKind, Json, RecordingInfo, RecordingStatus, Source
 
 __all__ = ["Key", "Store"]
 
@@ -41,6 +41,7 @@ class Key:
     method: str
     url: str
     status: int | None
+    kind: ExchangeKind = ExchangeKind.HTTP
 
 
 class Store:
@@ -134,13 +135,13 @@ class Store:
         with self._snapshot():
             rows = self._rows.keys(info.id)
         unended = self._unended(info)
-        for seq, session, text, end, noise, source, method, url, status in rows:
+        for seq, session, text, end, noise, source, method, url, status, kind in rows:
             with self._snapshot(seq):
                 key = Fingerprint.parse(text)
             if key.version != VERSION:
                 key = fingerprint(self.exchange(info, seq).request)
             ended = End(end) if end else unended
-            yield Key(seq, session, key, ended, bool(noise), Source(source), method, url, status)
+            yield Key(seq, session, key, ended, bool(noise), Source(source), method, url, status, ExchangeKind(kind))
 
     def events(self, info: RecordingInfo) -> tuple[tuple[float, str, dict[str, Json]], ...]:
         """An agent's own events in order: (seconds since the epoch, session, payload)."""

@@ -66,8 +66,8 @@ class Rows:
         return [row[0] for row in self._db.execute(query, (recording, session))]
 
     def keys(self, recording: str) -> list[tuple[Any, ...]]:
-        """(seq, session, fingerprint, end, noise, source, method, url, status) of each request that came whole."""
-        columns = "seq, session, fingerprint, end, noise, source, method, url, status"
+        """(seq, session, fingerprint, end, noise, source, method, url, status, kind) of each request that came whole."""
+        columns = "seq, session, fingerprint, end, noise, source, method, url, status, kind"
         query = f"SELECT {columns} FROM ({_EXCHANGES}) WHERE fingerprint IS NOT NULL ORDER BY seq"  # noqa: S608  # ours
         return [tuple(row) for row in self._db.execute(query, (recording,))]
 

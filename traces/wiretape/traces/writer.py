@@ -178,12 +178,14 @@ class Writer:
     # the thread
 
     def _work(self) -> None:
-        while (ended_by := self._batch()) is not self._closing:
-            if ended_by:
-                ended_by.set()
-        self._finish(time.time())
-        _leave_single_file(self._db)
-        self._lock.release()
+        try:
+            while (ended_by := self._batch()) is not self._closing:
+                if ended_by:
+                    ended_by.set()
+            self._finish(time.time())
+            _leave_single_file(self._db)
+        finally:
+            self._lock.release()
 
     def _batch(self) -> threading.Event | None:
         """One transaction, from the first call to the end of its time; who waits for it, where that ended it."""
@@ -223,11 +225,11 @@ class Writer:
             with suppress(sqlite3.Error):
                 self._db.rollback()
         except Exception as error:  # a decoder's or the redactor's fault costs one exchange, never the others
-            self._lose(arguments[0], error)
+            self._lose(arguments[0] if arguments else None, error)
 
     def _lose(self, seq: object, error: Exception) -> None:
         """The type alone is told: the text of an error may hold what must not be written."""
-        what = f"exchange {seq}" if isinstance(seq, int) else "an event of the agent"
+        what = f"exchange {seq}" if isinstance(seq, int) else "something beside the exchanges"
         self.failure = f"{self.path}: {what} could not be kept ({type(error).__name__}). Please report this, and record again."
         if isinstance(seq, int):
             self._incoming.drop(seq)
@@ -236,7 +238,7 @@ class Writer:
         self._apply(self._db.execute, ("BEGIN IMMEDIATE",))
         for seq in self._incoming.seqs():
             self._apply(self._incoming.interrupt, (seq,))
-        self._apply(self._incoming.settle, ())
+        self._apply(self._settle, ())
         self._commit()
         try:
             self._mark(RecordingStatus.INCOMPLETE if self.failure else RecordingStatus.COMPLETE, ended_at)
@@ -244,6 +246,10 @@ class Writer:
             self.failure = self.failure or _why(self.path, error)
         status = RecordingStatus.INCOMPLETE if self.failure else RecordingStatus.COMPLETE
         self._info = self._info.model_copy(update={"status": status, "ended_at": ended_at})
+
+    def _settle(self) -> None:
+        for seq, recording in self._incoming.unended():
+            self._apply(self._incoming.settle, (seq, recording))
 
     def _mark(self, status: RecordingStatus, ended_at: float) -> None:
         with _transaction(self._db):
