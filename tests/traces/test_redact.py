@@ -124,6 +124,11 @@ def test_a_place_that_cannot_be_found_is_refused_and_not_passed_over(path: str) 
         Redactor(RedactSettings(rules=(RedactRule(json_path=path),)))
 
 
+def test_a_key_that_escapes_hide_is_found() -> None:
+    escaped = KEY.replace("sk", "\\u0073k").encode()
+    assert redactor().body(b'{"content": "it is ' + escaped + b'!"}', JSON) == b'{"content": "it is sk-wtredacted0001!"}'
+
+
 def test_a_json_web_token_stays_one() -> None:
     token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbnl0aGluZyJ9.c2lnbmF0dXJlLWhlcmU"
     got = redactor().text(f"t={token}")

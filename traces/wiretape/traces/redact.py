@@ -192,14 +192,21 @@ class Redactor:
                     yield value.start, value.end, self._know(_unquoted(text))
             elif depth and text.lstrip()[:1] in (b"{", b"[") and b'\\"' in text:
                 yield from self._inner(value.start, value.end, text, depth)
+            elif b"\\u" in text:
+                yield from self._escaped(value.start, value.end, text)
+
+    def _escaped(self, start: int, end: int, text: bytes) -> Iterator[Edit]:
+        """A secret that some of its characters' escapes hide."""
+        plain = _unquoted(text)
+        if edits := self._searched(plain):
+            yield start, end, _quoted(self._apply(plain, edits))
 
     def _inner(self, start: int, end: int, text: bytes, depth: int) -> Iterator[Edit]:
         """JSON inside a JSON string: unquoted, edited, quoted again."""
         inner = _unquoted(text)
         edits = merged(list(self._json(inner, 0, len(inner), depth - 1)), [])
         if edits:
-            edited = self._apply(inner, edits).decode("utf-8", "surrogateescape")
-            yield start, end, json.dumps(edited, ensure_ascii=False)[1:-1].encode("utf-8", "surrogateescape")
+            yield start, end, _quoted(self._apply(inner, edits))
 
     def _form(self, data: bytes) -> Iterator[Edit]:
         at = 0
@@ -333,6 +340,11 @@ def _unquoted(text: bytes) -> bytes:
     except ValueError:
         return text
     return found.encode("utf-8", "surrogatepass")
+
+
+def _quoted(value: bytes) -> bytes:
+    """The inside of a JSON string that stands for a value."""
+    return json.dumps(value.decode("utf-8", "surrogateescape"), ensure_ascii=False)[1:-1].encode("utf-8", "surrogateescape")
 
 
 def _forms(secret: bytes) -> Iterator[bytes]:
