@@ -148,3 +148,18 @@ def test_show_ls_and_diff_look_at_it(project: Path) -> None:
         "same": True,
         "differences": [],
     }
+
+
+def test_settings_come_from_the_command_line_then_variables_then_the_file(project: Path, model: Upstream) -> None:
+    assert_oracles(project, "lost")
+    (project / "wiretape.toml").write_text('[gates]\nfail_on = "critical"\n')
+    assert replay("check", "recordings", cwd=project).returncode == 0
+    assert replay("check", "recordings", cwd=project, env={"WIRETAPE_FAIL_ON": "low"}).returncode == 1
+    assert replay("check", "recordings", "--fail-on", "critical", cwd=project, env={"WIRETAPE_FAIL_ON": "low"}).returncode == 0
+    (project / "wiretape.toml").write_text('[gates]\nfail_onn = "critical"\n')
+    done = replay("check", "recordings", cwd=project)
+    assert done.returncode == 2
+    assert "wiretape.toml:2" in done.stderr
+    assert "fail_on" in done.stderr
+    shown = replay("doctor", cwd=project, env={"WIRETAPE_PACE": "fast"})
+    assert shown.returncode == 2

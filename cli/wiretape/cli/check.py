@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from wiretape.cli import options
 from wiretape.oracles.gate import decide, parse_fail_on
 from wiretape.oracles.reports import console, json
 from wiretape.scenarios.check import check
@@ -32,7 +33,9 @@ def run(
     Each recording's file is verified, its trace text compared with its evidence, and its scenario's oracles judge it. 0: all
     passed; 1: a gate failed, or nothing judges a recording; 2: a scenario does not fit; 3: a recording cannot be read.
     """
-    decision = decide(check(paths), fail_on=parse_fail_on(fail_on), allow_unasserted=allow_unasserted)
+    config = options.settings(context)
+    fail_on = parse_fail_on(config["fail_on"])
+    decision = decide(check(paths), fail_on=fail_on, allow_unasserted=config["allow_unasserted"])
     if json_file:
         json_file.write_text(json.render(decision), encoding="utf-8")
     console.render(decision, context.obj.console())

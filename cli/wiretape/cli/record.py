@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from wiretape.cli import options
 from wiretape.scenarios.record import RecordOptions, record
 from wiretape.traces.errors import UsageError
-from wiretape.traces.settings import RedactSettings
 
 __all__ = ["run"]
 
@@ -21,7 +20,7 @@ def run(
     dir: Annotated[Path, typer.Option("--dir", help="Where its files go.")] = Path("recordings"),
     update: Annotated[bool, typer.Option("--update", help="Record an existing one anew and replace it on success.")] = False,
     label: Annotated[list[str], typer.Option("--label", metavar="K=V", help="A label kept with the recording.")] = [],
-    connect_to: options.ConnectToOption = [],
+    connect_to: options.ConnectTo = [],
     upstream_ca: options.UpstreamCa = None,
     insecure_upstream: options.Insecure = [],
     ignore: options.Ignore = [],
@@ -40,36 +39,12 @@ def run(
     Writes DIR/NAME.db (the evidence), DIR/NAME.trace (the trace as text, for review) and, the first time, a draft DIR/NAME.yaml
     to say what must stay true. Ends with the command's own exit code; 3 where nothing was captured.
     """
-    recorded = record(
-        RecordOptions(
-            name,
-            context.obj.command,
-            dir,
-            update,
-            options.pairs("--label", label, "K=V"),
-            options.capture_settings(
-                ignore=ignore,
-                noise=noise,
-                connect=connect_to,
-                upstream_ca=upstream_ca,
-                insecure=insecure_upstream,
-                allow=allow_host,
-                deny=deny_host,
-            ),
-            RedactSettings(mode=_redact_mode(redact, sure=yes_store_secrets)),
-        )
-    )
+    config = options.settings(context)
+    if config["redact"] == "off" and not yes_store_secrets:
+        raise UsageError("--redact off would write keys and tokens to the disk; add --yes-store-secrets if that is meant.")
+    recorded = record(RecordOptions(name, context.obj.command, config, update))
     for line in recorded.summary:
         context.obj.say(f"replay: {line}")
     for difference in recorded.differences:
         context.obj.say(f"replay: changed: {difference.message}")
     return recorded.exit_code
-
-
-def _redact_mode(word: str, *, sure: bool) -> Literal["strict", "default", "off"]:
-    modes: dict[str, Literal["strict", "default", "off"]] = {"strict": "strict", "default": "default", "off": "off"}
-    if word not in modes:
-        raise UsageError(f"--redact: expected strict, default or off, got {word!r}.")
-    if word == "off" and not sure:
-        raise UsageError("--redact off would write keys and tokens to the disk; add --yes-store-secrets if that is meant.")
-    return modes[word]

@@ -21,12 +21,10 @@ def run(
     name: Annotated[str, typer.Argument(help="The recording to run against.")],
     pace: options.Pace = "",
     strict: Annotated[bool, typer.Option("--strict", help="Recorded exchanges that the run did not use fail it.")] = False,
-    match: Annotated[str, typer.Option("--match", metavar="LEVEL", help="The loosest level of match that answers.")] = "",
-    exhausted: Annotated[
-        str, typer.Option("--exhausted", metavar="error|repeat-last", help="When all recorded answers to a request are given.")
-    ] = "",
-    serve_partial: Annotated[bool, typer.Option("--serve-partial", help="Answer from interrupted exchanges too.")] = False,
-    allow_drift: Annotated[bool, typer.Option("--allow-drift", help="Let --match sequence answer changed requests.")] = False,
+    match: options.Match = "",
+    exhausted: options.Exhausted = "",
+    serve_partial: options.ServePartial = False,
+    allow_drift: options.AllowDrift = False,
     noise: options.Noise = [],
     save: Annotated[str | None, typer.Option("--save", metavar="NAME2", help="Keep this run as a recording.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON.")] = None,
@@ -37,11 +35,7 @@ def run(
 
     No byte goes to a provider. 0: same behaviour, and the scenario's oracles passed; 1: not; 3: it could not be told.
     """
-    overrides = options.match_overrides(
-        pace=pace, match=match, exhausted=exhausted, serve_partial=serve_partial, allow_drift=allow_drift
-    )
-    chosen = RunOptions(name, context.obj.command, overrides, strict, save, options.capture_settings(noise=noise))
-    report = run_recording(chosen)
+    report = run_recording(RunOptions(name, context.obj.command, options.settings(context), save))
     if json_file:
         json_file.write_text(json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     _tell(context.obj, name, report)

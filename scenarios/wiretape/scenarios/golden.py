@@ -110,15 +110,16 @@ def _below(folder: Path) -> Iterable[Path]:
 
 
 def _split(recording: str, folder: Path) -> tuple[Path, str | None]:
-    whole = Path(recording)
-    if recording.endswith(".db") or ("/" in recording and whole.is_file()):
+    whole, within = Path(recording), recording.partition(".db#")
+    if (recording.endswith(".db") or "/" in recording) and whole.is_file():
+        return whole, None
+    if within[1]:
+        return Path(f"{within[0]}.db"), within[2] or None
+    if recording.endswith(".db"):
         return whole, None
     if "/" in recording and (ended := Path(f"{recording}.db")).is_file():
         return ended, None
-    path, hash_sign, name = recording.partition(".db#")
-    if hash_sign:
-        return Path(f"{path}.db"), name or None
-    path, hash_sign, name = recording.partition("#")
+    path, _, name = recording.partition("#")
     if _leaves(path):
         raise UsageError(f"{recording!r} is no name of a recording; expected a path to a .db, path.db#name, or a name.")
     return folder / f"{path}.db", name or None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from wiretape.proxy.clients import diagnosis
 from wiretape.proxy.sidecar import Mode, SidecarSettings
+from wiretape.scenarios.config import Config
 from wiretape.scenarios.draft import draft
 from wiretape.scenarios.evidence import Evidence, load
 from wiretape.scenarios.files import load_scenario
@@ -19,7 +20,6 @@ from wiretape.scenarios.session import Ran, new_writer, run_behind, with_secrets
 from wiretape.traces.diff import Difference, diff
 from wiretape.traces.errors import CaptureError, UsageError, WiretapeError
 from wiretape.traces.exports.text import render
-from wiretape.traces.settings import CaptureSettings, RedactSettings
 from wiretape.traces.types import ModelCall, RecordingStatus, ToolCall, Trace
 
 __all__ = ["RecordOptions", "Recorded", "record"]
@@ -29,11 +29,12 @@ __all__ = ["RecordOptions", "Recorded", "record"]
 class RecordOptions:
     name: str
     argv: Sequence[str]
-    folder: Path = Path("recordings")
+    config: Config
     update: bool = False
-    labels: Mapping[str, str] = field(default_factory=dict)
-    capture: CaptureSettings = field(default_factory=CaptureSettings)
-    redact: RedactSettings = field(default_factory=RedactSettings)
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.config["dir"])
 
 
 @dataclass(frozen=True)
@@ -105,11 +106,8 @@ def _update(options: RecordOptions, golden: Golden, scenario: Scenario | None) -
 
 
 def _run(options: RecordOptions, path: Path, scenario: Scenario | None) -> Ran:
-    capture, redact = options.capture, options.redact
-    if scenario:
-        capture, redact = scenario.capture_settings(capture), scenario.redact_settings(redact)
-    redact = with_secrets(redact)
-    writer = new_writer(path, options.name, redact, options.labels)
+    capture, redact = options.config.capture_settings(scenario), with_secrets(options.config.redact_settings(scenario))
+    writer = new_writer(path, options.name, redact, options.config["label"])
     return run_behind(SidecarSettings(Mode.RECORD, capture=capture, redact=redact), writer, options.argv)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,13 +13,14 @@ from wiretape.oracles import Verdict, judge
 from wiretape.proxy.clients import diagnosis
 from wiretape.proxy.sidecar import Mode, SidecarSettings
 from wiretape.replay.matcher import Miss
+from wiretape.scenarios.config import Config
 from wiretape.scenarios.evidence import Evidence, load
 from wiretape.scenarios.golden import Golden, beside, locate, replace_together
 from wiretape.scenarios.model import Scenario
 from wiretape.scenarios.session import Ran, new_writer, run_behind, with_secrets
 from wiretape.traces.diff import Difference, diff
 from wiretape.traces.errors import CaptureError, UsageError
-from wiretape.traces.settings import CaptureSettings, MatchSettings, RedactSettings
+from wiretape.traces.settings import RedactSettings
 from wiretape.traces.types import Trace
 
 __all__ = ["Report", "RunOptions", "run"]
@@ -29,11 +30,8 @@ __all__ = ["Report", "RunOptions", "run"]
 class RunOptions:
     recording: str
     argv: Sequence[str]
-    overrides: Mapping[str, object] = field(default_factory=dict)
-    """Fields of MatchSettings that the command line gives, over what the scenario says."""
-    strict: bool = False
+    config: Config
     save: str | None = None
-    capture: CaptureSettings = field(default_factory=CaptureSettings)
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ def run(options: RunOptions) -> Report:
     try:
         with load(options.recording, scenario) as recorded:
             before, expected = recorded.trace(), sum(1 for exchange in recorded.exchanges() if not exchange.noise)
-            redact = with_secrets(scenario.redact_settings(RedactSettings()) if scenario else RedactSettings())
+            redact = with_secrets(options.config.redact_settings(scenario))
         ran = _serve(options, scenario, redact, place / "run.db")
         if expected and ran.sidecar.tally.served == 0 and not ran.sidecar.tally.misses:
             reasons = diagnosis(options.argv)
@@ -107,8 +105,7 @@ def run(options: RunOptions) -> Report:
 
 
 def _serve(options: RunOptions, scenario: Scenario | None, redact: RedactSettings, out: Path) -> Ran:
-    match = (scenario.match_settings() if scenario else MatchSettings()).model_copy(update=dict(options.overrides))
-    capture = scenario.capture_settings(options.capture) if scenario else options.capture
+    match, capture = options.config.match_settings(scenario), options.config.capture_settings(scenario)
     writer = new_writer(out, "run", redact, {})
     path, name = locate(options.recording)
     place = Path(f"{path}#{name}" if name else path)
@@ -128,7 +125,7 @@ def _report(ran: Ran, before: Trace, after: Trace, scenario: Scenario | None, op
         misses=tuple(tally.misses),
         differences=diff(before, after),
         verdicts=tuple(judge(after, use) for use in scenario.oracles) if scenario else (),
-        strict=options.strict or bool(scenario and scenario.match_settings().strict),
+        strict=options.config.match_settings(scenario).strict,
     )
 
 

@@ -8,8 +8,7 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 
 from wiretape.proxy.control import control_app
@@ -17,43 +16,30 @@ from wiretape.proxy.control import serve as serve_control
 from wiretape.proxy.runs import RunFile, remove, write
 from wiretape.proxy.sidecar import Mode, Sidecar, SidecarSettings
 from wiretape.proxy.upstream import roots
+from wiretape.scenarios.config import Config
 from wiretape.scenarios.evidence import load
 from wiretape.scenarios.session import new_writer, with_secrets
 from wiretape.traces.errors import UsageError
-from wiretape.traces.settings import CaptureSettings, MatchSettings, RedactSettings
+from wiretape.traces.settings import RedactSettings
 from wiretape.traces.store import Writer
 from wiretape.traces.types import RecordingInfo, RecordingStatus
 
-__all__ = ["ServiceOptions", "serve"]
+__all__ = ["serve"]
 
 
-@dataclass(frozen=True)
-class ServiceOptions:
-    mode: Mode
-    port: int = 8080
-    control_port: int = 0
-    store: str | None = None
-    """A path, for replay also `path.db#name`."""
-    capture: CaptureSettings = field(default_factory=CaptureSettings)
-    match: Mapping[str, object] = field(default_factory=dict)
-    ca_dir: Path | None = None
-    token_file: Path | None = None
-    ready_file: Path | None = None
-
-
-async def serve(options: ServiceOptions, say: Callable[[str], None]) -> int:
+async def serve(config: Config, say: Callable[[str], None]) -> int:
     """Until SIGTERM, SIGINT or a shutdown by the control API; 0, or 3 where the recording is not whole."""
-    stop, token = _stop_event(), _token(options.token_file)
-    redact = with_secrets(RedactSettings())
-    writer = _writer(options, redact)
+    stop, token = _stop_event(), _token(_path(config["token_file"]))
+    mode, redact = Mode(config["mode"]), with_secrets(config.redact_settings())
+    writer = _writer(mode, config["store"], redact)
     settings = SidecarSettings(
-        options.mode,
-        Path(options.store) if options.store else None,
-        port=options.port,
-        capture=options.capture,
-        match=MatchSettings().model_copy(update=dict(options.match)),
+        mode,
+        _path(config["store"]),
+        port=config["port"],
+        capture=config.capture_settings(),
+        match=config.match_settings(),
         redact=redact,
-        ca_dir=options.ca_dir,
+        ca_dir=_path(config["ca_dir"]),
     )
     sidecar = Sidecar(settings, writer)
     try:
@@ -64,27 +50,27 @@ async def serve(options: ServiceOptions, say: Callable[[str], None]) -> int:
         raise
     info = None
     try:
-        async with serve_control(control_app(sidecar, token, stop), "127.0.0.1", options.control_port) as control:
-            file = _run_file(options, sidecar, control)
+        async with serve_control(control_app(sidecar, token, stop), "127.0.0.1", config["control_port"]) as control:
+            file = _run_file(config, sidecar, control)
             write(file)
             try:
-                _ready(options.ready_file, file)
-                say(f"replay: {options.mode} on {sidecar.url}, control API on {control}")
+                _ready(_path(config["ready_file"]), file)
+                say(f"replay: {mode} on {sidecar.url}, control API on {control}")
                 await stop.wait()
             finally:
                 remove(file)
     finally:
         info = await sidecar.stop()
-    return _verdict(options, writer, info, say)
+    return _verdict(writer, info, say)
 
 
-def _verdict(options: ServiceOptions, writer: Writer | None, info: RecordingInfo | None, say: Callable[[str], None]) -> int:
+def _verdict(writer: Writer | None, info: RecordingInfo | None, say: Callable[[str], None]) -> int:
     if writer is None or info is None:
         return 0
     if writer.failure or info.status is not RecordingStatus.COMPLETE:
         say(f"replay: the recording is incomplete: {writer.failure or info.status}")
         return 3
-    with load(f"{options.store}#{info.id}") as evidence:
+    with load(f"{writer.path}#{info.id}") as evidence:
         faults = evidence.lost()
     for fault in faults:
         say(f"replay: {fault}")
@@ -108,29 +94,31 @@ def _token(path: Path | None) -> str:
     return token
 
 
-def _writer(options: ServiceOptions, redact: RedactSettings) -> Writer | None:
-    if options.mode is not Mode.RECORD:
+def _path(text: str | None) -> Path | None:
+    return Path(text) if text else None
+
+
+def _writer(mode: Mode, store: str | None, redact: RedactSettings) -> Writer | None:
+    if mode is not Mode.RECORD:
         return None
-    if options.store is None:
+    if store is None:
         raise UsageError("recording needs a place: name a store with --store F.db.")
-    if "#" in options.store:
-        raise UsageError(
-            f"--store {options.store}: a recording is named when it is replayed; give the .db file alone to record."
-        )
-    path = Path(options.store)
+    if "#" in store:
+        raise UsageError(f"--store {store}: a recording is named when it is replayed; give the .db file alone to record.")
+    path = Path(store)
     return new_writer(path, path.stem, redact, {})
 
 
-def _run_file(options: ServiceOptions, sidecar: Sidecar, control: str) -> RunFile:
+def _run_file(config: Config, sidecar: Sidecar, control: str) -> RunFile:
     return RunFile(
         pid=os.getpid(),
         proxy=sidecar.url,
         control=control,
         ca=str(sidecar.authority.pem),
         bundle=str(sidecar.authority.bundle(roots(os.environ))),
-        token_file=str(options.token_file.resolve()) if options.token_file else None,
-        mode=options.mode,
-        store=options.store,
+        token_file=str(Path(config["token_file"]).resolve()) if config["token_file"] else None,
+        mode=config["mode"],
+        store=config["store"],
         run=secrets.token_hex(4),
         started_at=time.time(),
     )
