@@ -124,6 +124,12 @@ def test_an_update_replaces_all_files_and_shows_what_changed(project: Path, mode
     assert sorted(path.name for path in (project / "recordings").iterdir()) == ["orders.db", "orders.trace", "orders.yaml"]
 
 
+def test_an_update_of_a_recording_without_a_scenario_drafts_one(project: Path, model: Upstream) -> None:
+    (project / "recordings" / "orders.yaml").unlink()
+    assert replay("record", "orders", "--update", "--", *agent(model.url), cwd=project).returncode == 0
+    assert "# oracles:" in (project / "recordings" / "orders.yaml").read_text()
+
+
 def test_an_update_that_fails_leaves_every_file_as_it_was(project: Path, model: Upstream) -> None:
     before = {path.name: path.read_bytes() for path in (project / "recordings").iterdir()}
     assert replay("record", "orders", "--update", "--", *agent(model.url, code=4), cwd=project).returncode == 4

@@ -99,7 +99,12 @@ def _update(options: RecordOptions, golden: Golden, scenario: Scenario | None) -
             text = beside / f"{options.name}.trace"
             text.write_text(render(after, evidence=evidence.digest()), encoding="utf-8")
             summary = _summary(golden, evidence, after, ran)
-        replace_together({evidence.path: golden.db, text: golden.trace})
+        files = {evidence.path: golden.db, text: golden.trace}
+        if scenario is None:
+            sketch = beside / f"{options.name}.yaml"
+            sketch.write_text(draft(options.name, after, options.argv, options.folder), encoding="utf-8")
+            files[sketch] = golden.yaml
+        replace_together(files)
         return Recorded(0, summary, diff(before, after))
     finally:
         shutil.rmtree(beside, ignore_errors=True)
