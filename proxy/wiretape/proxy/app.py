@@ -117,7 +117,7 @@ class ReplayApp:
             self._own(wire, route, request, *courtesy)
         else:
             self.tally.misses.append(found)
-            log.warning("miss: %s", found.message)
+            log.info("miss: %s", found.message)
             self._own(wire, route, request, *misses.response(found, request))
 
     def _own(self, wire: Wire, route: Route, request: Request, status: int, headers: Headers, body: bytes) -> None:
