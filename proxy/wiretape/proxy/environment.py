@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import shutil
 import warnings
@@ -21,7 +20,7 @@ import certifi
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, pkcs12
 
-__all__ = ["ADDING", "PROXIES", "REPLACING", "child_environment", "rendered", "secret_values", "sidecar_variables"]
+__all__ = ["ADDING", "PROXIES", "REPLACING", "child_environment", "rendered", "sidecar_variables"]
 
 PROXIES = (
     "HTTP_PROXY",
@@ -55,8 +54,6 @@ ADDING = ("NODE_EXTRA_CA_CERTS", "DENO_CERT")
 
 _PRELOAD = Path(__file__).parent / "preload"
 _STORE_PASSWORD = "changeit"  # noqa: S105  # Java's own word for a trust store that holds no secret
-_SECRET_NAME = re.compile(r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTH)(?:$|_)", re.IGNORECASE)
-_SHORTEST_SECRET = 8
 
 
 def sidecar_variables(proxy: str, bundle: Path, extra: Path) -> dict[str, str]:
@@ -128,20 +125,6 @@ def _java(base: Mapping[str, str], proxy: str, roots: bytes, folder: Path) -> di
     places = [f"-D{scheme}.proxyHost={parts.hostname} -D{scheme}.proxyPort={parts.port}" for scheme in ("http", "https")]
     trust = f"-Djavax.net.ssl.trustStore={_quoted(store)} -Djavax.net.ssl.trustStorePassword={_STORE_PASSWORD}"
     return {"JAVA_TOOL_OPTIONS": _appended(base.get("JAVA_TOOL_OPTIONS"), f"{' '.join(places)} -Dhttp.nonProxyHosts= {trust}")}
-
-
-def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of variables whose names say that they hold a secret, where the value looks like one."""
-    return tuple(value for name, value in environment.items() if _SECRET_NAME.search(name) and _is_secret(value))
-
-
-def _is_secret(value: str) -> bool:
-    """Long enough, no path, no number, no plain word: replacing those everywhere would eat ordinary text."""
-    if len(value) < _SHORTEST_SECRET or value.startswith(("/", "./", "~")) or " " in value:
-        return False
-    if re.fullmatch(r"[a-z]+|[0-9.,_-]+", value):
-        return False
-    return "://" not in value or "@" in value
 
 
 def rendered(variables: Mapping[str, str], format: str) -> str:

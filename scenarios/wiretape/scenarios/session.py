@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from wiretape.proxy.environment import child_environment, secret_values
+from wiretape.proxy.credentials import secret_values
+from wiretape.proxy.environment import child_environment
 from wiretape.proxy.events import EVENTS_URL
 from wiretape.proxy.launch import run_child
 from wiretape.proxy.runs import RunFile, remove, write
