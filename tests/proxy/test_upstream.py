@@ -58,5 +58,7 @@ def test_upstreams_are_verified_against_the_users_roots(tmp_path: Path) -> None:
     extra.write_bytes(b"-- extra --")
     assert roots({"SSL_CERT_FILE": str(own)}, str(extra)) == b"-- own --\n-- extra --"
     assert roots({}) == Path(certifi.where()).read_bytes()
+    with pytest.raises(UsageError, match="SSL_CERT_FILE"):
+        roots({"SSL_CERT_FILE": str(tmp_path / "missing.pem")})
     with pytest.raises(UsageError, match="--upstream-ca"):
         roots({}, str(tmp_path / "missing.pem"))

@@ -25,13 +25,15 @@ type Via = tuple[Literal["http", "https"], tuple[str, int]]
 
 def roots(environment: Mapping[str, str], extra: str | None = None) -> bytes:
     """PEM of the roots that upstreams are verified against."""
-    pem = Path(environment.get("SSL_CERT_FILE") or certifi.where()).read_bytes()
-    if extra:
-        try:
-            pem += b"\n" + Path(extra).read_bytes()
-        except OSError as error:
-            raise UsageError(f"--upstream-ca {extra}: expected a readable PEM file ({error.strerror}).") from None
-    return pem
+    pem = _pem("SSL_CERT_FILE", environment.get("SSL_CERT_FILE") or certifi.where())
+    return pem + b"\n" + _pem("--upstream-ca", extra) if extra else pem
+
+
+def _pem(origin: str, path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{origin} {path}: expected a readable PEM file of roots ({error.strerror}).") from None
 
 
 class UpstreamSettings:
