@@ -18,7 +18,7 @@ from wiretape.scenarios.golden import Golden, replace_together
 from wiretape.scenarios.model import Scenario
 from wiretape.scenarios.session import Ran, new_writer, run_behind, with_secrets
 from wiretape.traces.diff import Difference, diff
-from wiretape.traces.errors import CaptureError, UsageError, WiretapeError
+from wiretape.traces.errors import CaptureError, UsageError
 from wiretape.traces.exports.text import render
 from wiretape.traces.types import ModelCall, RecordingStatus, ToolCall, Trace
 
@@ -63,11 +63,7 @@ def record(options: RecordOptions) -> Recorded:
 
 
 def _first(options: RecordOptions, golden: Golden, scenario: Scenario | None) -> Recorded:
-    try:
-        ran = _run(options, golden.db, scenario)
-    except WiretapeError:
-        golden.db.unlink(missing_ok=True)  # nothing ran, so nothing is lost
-        raise
+    ran = _run(options, golden.db, scenario)
     problem = _problem(ran, options.argv)
     if ran.sidecar.capture.total == 0:
         golden.db.unlink(missing_ok=True)
@@ -113,7 +109,11 @@ def _update(options: RecordOptions, golden: Golden, scenario: Scenario | None) -
 def _run(options: RecordOptions, path: Path, scenario: Scenario | None) -> Ran:
     capture, redact = options.config.capture_settings(scenario), with_secrets(options.config.redact_settings(scenario))
     writer = new_writer(path, options.name, redact, options.config["label"])
-    return run_behind(SidecarSettings(Mode.RECORD, capture=capture, redact=redact), writer, options.argv)
+    try:
+        return run_behind(SidecarSettings(Mode.RECORD, capture=capture, redact=redact), writer, options.argv)
+    except UsageError:
+        path.unlink(missing_ok=True)  # the file is ours, and the command never ran
+        raise
 
 
 def _problem(ran: Ran, argv: Sequence[str]) -> tuple[str, ...]:
