@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import trustme
 from support.command import agent, replay
 from support.upstream import Asked, Upstream, Wire, whole
 
@@ -169,6 +170,18 @@ def test_a_full_disk_lets_the_traffic_go_on_and_marks_the_recording(tmp_path: Pa
 def test_nothing_captured_is_three_with_a_diagnosis(tmp_path: Path) -> None:
     says(replay("record", "none", "--", "true", cwd=tmp_path), 3, "nothing was captured", "HTTPS_PROXY")
     assert not (tmp_path / "recordings" / "none.db").exists()
+
+
+def test_a_client_that_refuses_the_certificate_is_named_and_is_no_capture(tmp_path: Path) -> None:
+    code = "import http.client, os, ssl, urllib.parse as p\n" + (
+        "proxy = p.urlsplit(os.environ['HTTPS_PROXY'])\n"
+        "connection = http.client.HTTPSConnection(proxy.hostname, proxy.port, context=ssl.create_default_context(cadata=PEM))\n"
+        "connection.set_tunnel('api.example.test', 443)\n"
+        "try:\n    connection.request('GET', '/')\nexcept ssl.SSLError:\n    pass\n"
+    )
+    trusting = f"PEM = {trustme.CA().cert_pem.bytes().decode()!r}\n{code}"
+    done = replay("record", "refused", "--", sys.executable, "-c", trusting, cwd=tmp_path)
+    says(done, 3, "nothing was captured", "api.example.test", "certificate", "SSL_CERT_FILE")
 
 
 def test_a_failing_command_keeps_its_own_code(tmp_path: Path, model: Upstream) -> None:

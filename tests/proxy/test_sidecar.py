@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
 import ssl
 import threading
 import time
@@ -189,15 +190,17 @@ def test_a_broken_answer_is_stored_and_replayed_as_broken(store: Path, how: str,
 
 
 def test_an_upstream_that_is_not_there_is_refused(store: Path) -> None:
-    up = Upstream(always(whole()))
-    up.stop()
+    held = socket.socket()
+    held.bind(("127.0.0.1", 0))  # nobody listens, and nobody else can take the port
+    url = f"http://127.0.0.1:{held.getsockname()[1]}/x"
     with recording(store) as side:
-        assert side.ask("GET", f"{up.url}/x").status == 502
+        assert side.ask("GET", url).status == 502
     [exchange] = stored(store)
     assert (exchange.end, exchange.response) == (End.REFUSED, None)
     with replaying(store) as side:
-        again = side.ask("GET", f"{up.url}/x")
+        again = side.ask("GET", url)
     assert (again.status, again.get("x-replay-source")) == (502, "replayed")
+    held.close()
 
 
 def test_it_intercepts_tls_and_verifies_the_upstream(

@@ -163,7 +163,9 @@ class Interceptor:
         url = f"https://{data.conn.sni or address[0]}:{address[1]}"
         live = self._capture.begin(Request("CONNECT", url, ()), Origin(self._tunnels.get(data.context.client.id, "")))
         live.request_end(has_body=False)
-        live.end(End.REFUSED, refused_certificate(str(address[0]), data.conn.sni, data.conn.error or ""))
+        sentence = refused_certificate(str(address[0]), data.conn.sni, data.conn.error or "")
+        self._capture.refused.append(sentence)
+        live.end(End.REFUSED, sentence)
 
     # exchanges
 

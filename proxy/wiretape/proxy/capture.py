@@ -41,11 +41,13 @@ class Capture:
         """Set while no exchange is open."""
         self.idle.set()
         self.total = 0
-        """Exchanges that began and are no noise."""
+        """Exchanges that began and are no noise; a tunnel that came to nothing is none."""
+        self.refused: list[str] = []
+        """A sentence for each client that would not accept the certificate."""
 
     def begin(self, request: Request, origin: Origin) -> Live:
         seq, noise = next(self._numbers), is_noise(request.url, self._noise)
-        self.total += not noise
+        self.total += not noise and request.method != "CONNECT"
         live = Live(seq, self._writer, self._closed)
         self._open.add(live)
         self.idle.clear()

@@ -122,7 +122,8 @@ def _problem(ran: Ran, argv: Sequence[str]) -> tuple[str, ...]:
     if ran.info.status is not RecordingStatus.COMPLETE:
         return (f"the recording is {ran.info.status}, not complete.",)
     if ran.sidecar.capture.total == 0:
-        return ("nothing was captured: no request of the command came through the proxy.", *diagnosis(argv))
+        why = dict.fromkeys(ran.sidecar.capture.refused) or diagnosis(argv)
+        return ("nothing was captured: no request of the command came through the proxy.", *why)
     return ()
 
 
@@ -144,6 +145,7 @@ def _summary(golden: Golden, evidence: Evidence, trace: Trace, ran: Ran) -> tupl
         f"{tokens} tokens, {evidence.redactions} redactions",
         f"hosts: {', '.join(hosts)}" + (f"; {noise} exchanges of background traffic set aside" if noise else ""),
     ]
+    lines += dict.fromkeys(ran.sidecar.capture.refused)
     if ran.sidecar.ignored:
         lines.append(f"passed through unrecorded: {', '.join(sorted(ran.sidecar.ignored))}")
     return tuple(lines)
