@@ -11,6 +11,8 @@ from typing import IO, Any
 
 from rich.console import Console
 
+from wiretape.oracles.reports.escape import terminal
+
 __all__ = ["Output", "printable", "say_error"]
 
 
@@ -57,4 +59,4 @@ def say_error(sentence: str) -> None:
 
 def printable(text: str) -> str:
     """Text from a recording without anything that a terminal would obey."""
-    return "".join(char if char.isprintable() or char == "\n" else f"\\x{ord(char):02x}" for char in text)
+    return "\n".join(terminal(line, limit=len(text)) for line in text.split("\n"))

@@ -33,6 +33,9 @@ type Receive = Callable[[], Awaitable[dict[str, Any]]]
 _SILENCE = 300.0
 """Seconds after which a connection in a recorded silence is broken off."""
 
+_ONE_WRITE = 1 << 20
+"""Bytes that are put together before the client has to take them."""
+
 _OURS = frozenset({SESSION_HEADER, "proxy-authorization", "proxy-connection"})
 
 log = logging.getLogger("wiretape.proxy")
@@ -112,23 +115,22 @@ class ReplayApp:
             await self._replay(wire, route, request, found)
         elif is_noise(request.url, self._noise):
             self.tally.noise += 1
-            self._own(wire, route, request, 200, (("Content-Type", "application/json"),), b"{}")
+            self._own(wire, self._begin(route, request, None), 200, (("Content-Type", "application/json"),), b"{}")
         elif courtesy := rpc.courtesy(request):
-            self._own(wire, route, request, *courtesy)
+            self._own(wire, self._begin(route, request, None), *courtesy)
         else:
             self.tally.misses.append(found)
             log.info("miss: %s", found.message)
-            self._own(wire, route, request, *misses.response(found, request))
+            self._own(wire, self._begin(route, request, "miss"), *misses.response(found, request))
 
-    def _own(self, wire: Wire, route: Route, request: Request, status: int, headers: Headers, body: bytes) -> None:
+    def _own(self, wire: Wire, live: Live, status: int, headers: Headers, body: bytes) -> None:
         """An answer of our own making: a miss, or a courtesy where none is needed."""
-        live = self._begin(route, request, "miss")
         live.response(status, "", "HTTP/1.1", headers)
         live.chunk(body)
         _say(wire, status, headers, body)
         live.end(End.COMPLETE)
 
-    def _begin(self, route: Route, request: Request, level: str) -> Live:
+    def _begin(self, route: Route, request: Request, level: str | None) -> Live:
         head = replace(request, body=None)
         live = self._capture.begin(head, Origin(route.session, route.upstream, Source.REPLAYED, level))
         if request.body:
@@ -159,23 +161,20 @@ class ReplayApp:
 
 async def _send(wire: Wire, made: Plan, live: Live) -> None:
     """The pieces at their times; those that need no waiting share one write."""
-    waiting: list[bytes] = []
+    waiting = bytearray()
     for delay, piece in made.pieces:
-        if delay > 0:
-            wire.write(b"".join(waiting))
-            waiting.clear()
-            await asyncio.sleep(delay)
-        live.chunk(piece)
-        waiting.append(_framed(piece, made.framing))
-        if sum(map(len, waiting[-8:])) > 1 << 20:
-            wire.write(b"".join(waiting))
+        if delay > 0 or len(waiting) > _ONE_WRITE:
+            wire.write(bytes(waiting))
             waiting.clear()
             await wire.drain()
+            await asyncio.sleep(delay)
         if wire.gone:
             return
+        live.chunk(piece)
+        waiting += _framed(piece, made.framing)
     if made.framing is Framing.CHUNKED and made.ending is Ending.WHOLE:
-        waiting.append(b"0\r\n\r\n")
-    wire.write(b"".join(waiting))
+        waiting += b"0\r\n\r\n"
+    wire.write(bytes(waiting))
     await wire.drain()
 
 

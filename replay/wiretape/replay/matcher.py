@@ -105,16 +105,13 @@ class Matcher:
 
     def _unknown(self, request: Request) -> Miss:
         ranked = min(
-            ((self._distance(found), entry, found) for entry, found in self._compared(request)),
+            ((len(found), entry, found) for entry, found in self._compared(request)),
             key=lambda item: (item[0], item[1].seq),
             default=None,
         )
         if ranked is None:
             return Miss(Reason.UNKNOWN, None, (), 0)
         return Miss(Reason.UNKNOWN, ranked[1].seq, ranked[2][:20], 0)
-
-    def _distance(self, found: tuple[FieldDifference, ...]) -> int:
-        return len(found)
 
     def _compared(self, request: Request) -> Iterator[tuple[Entry, tuple[FieldDifference, ...]]]:
         for entry in islice(self._candidates(request), _CANDIDATES):

@@ -39,7 +39,8 @@ class Evidence:
             raise UsageError(f"{self.path}: there is no exchange {seq} in the recording {self.info.name}.") from None
 
     def trace(self) -> Trace:
-        return assemble(self.info, self.exchanges(), self.store.events(self.info), self.settings)
+        events = [event for event in self.store.events(self.info) if self.session in (None, event[1])]
+        return assemble(self.info, self.exchanges(), events, self.settings)
 
     def digest(self) -> str:
         return self.store.digest(self.info)

@@ -17,7 +17,7 @@ from wiretape.traces.decoders.readers import Decoder, Reader
 from wiretape.traces.decoders.requests import path_of
 from wiretape.traces.types import Exchange, Json, Request, View, header
 
-__all__ = ["DECODERS", "VERSIONS", "Decoder", "Reader", "decode", "detect", "error_response", "finished"]
+__all__ = ["DECODERS", "VERSIONS", "Decoder", "Reader", "decode", "detect", "error_response"]
 
 DECODERS: dict[str, Decoder] = {
     decoder.name: decoder for decoder in (Mcp(), OpenAIChat(), OpenAIResponses(), AnthropicMessages())
@@ -43,16 +43,6 @@ def decode(exchange: Exchange, body: bytes) -> View | None:
     reader = DECODERS[name].reader(exchange.request, exchange.response.status if exchange.response else 0, kind)
     reader.feed(body)
     return reader.view()
-
-
-def finished(request: Request, status: int, content_type: str | None, body: bytes) -> bool:
-    """Whether this much of an answer holds its API's terminal event: who hangs up then has all of it."""
-    name = detect(request, content_type)
-    if name is None:
-        return False
-    reader = DECODERS[name].reader(request, status, content_type)
-    reader.feed(body)
-    return reader.complete
 
 
 def error_response(api: str | None, status: int, message: str, code: str, request: Request) -> tuple[str, bytes]:
