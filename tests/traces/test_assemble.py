@@ -1,323 +1,380 @@
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
 import pytest
+from support.traces import (
+    INFO,
+    ask,
+    asking,
+    exchange,
+    executed,
+    handing,
+    kinds,
+    mcp,
+    model,
+    of,
+    said,
+    server,
+    trace,
+    user,
+)
 
-from wiretape.traces.assemble import build
-from wiretape.traces.diff import diff
-from wiretape.traces.exports.text import body, header, render
-from wiretape.traces.settings import TraceSettings
+from wiretape.traces.assemble import assemble
 from wiretape.traces.types import (
-    Asked,
+    ApprovalRequest,
     Declared,
     End,
+    ErrorStep,
+    Event,
     Exchange,
-    Handed,
+    FinalAnswer,
     HttpCall,
-    McpAnswer,
-    McpRequest,
-    McpView,
-    ModelView,
-    RecordingInfo,
-    RecordingStatus,
-    Request,
-    Response,
-    Said,
+    ModelCall,
+    Source,
     ToolCall,
     ToolResult,
-    Trace,
     UserMessage,
-    View,
 )
 
-INFO = RecordingInfo(name="r", id="1", started_at=0, status=RecordingStatus.COMPLETE, tool_version="0")
-MCP = "http://x.test/mcp"
-
-
-def user(text: str) -> Said:
-    return Said(role="user", digest=f"u:{text}", text=text)
-
-
-def handed(call_id: str, content: str) -> Said:
-    return Said(role="tool", digest=f"t:{call_id}:{content}", handed=(Handed(call_id=call_id, content=content),))
-
-
-def echo(*call_ids: str) -> Said:
-    return Said(role="assistant", digest=f"a:{call_ids}", asked=tuple(Asked(tool="t", call_id=each) for each in call_ids))
-
-
-def ask(call_id: str, tool: str = "get_order", by_provider: bool = False, **arguments: Any) -> Asked:
-    return Asked(tool=tool, call_id=call_id, arguments=arguments, arguments_text=json.dumps(arguments), by_provider=by_provider)
-
-
-def model(*said: Said, text: str | None = "", asked: tuple[Asked, ...] = (), complete: bool = True, **more: Any) -> ModelView:
-    return ModelView(provider="openai", api="chat", said=said, text=text, asked=asked, complete=complete, **more)
-
-
-def mcp_call(id_: str, tool: str, result: object, **arguments: Any) -> McpView:
-    request = McpRequest(id=id_, method="tools/call", params={"name": tool, "arguments": arguments})
-    answer = McpAnswer(id=id_, result={"content": [{"type": "text", "text": result}]})
-    return McpView(requests=(request,), answers=(answer,))
-
-
-def trace(*views: View | None, ends: tuple[End, ...] = (), events: list[Any] | None = None, **settings: Any) -> Trace:
-    seen = [
-        (
-            Exchange(
-                seq,
-                Request("POST", MCP if isinstance(view, McpView) else f"http://x.test/{seq}"),
-                Response(200),
-                started_at=float(seq),
-                end=ends[seq - 1] if ends else End.COMPLETE,
-            ),
-            view,
-        )
-        for seq, view in enumerate(views, 1)
-    ]
-    return build(INFO, seen, events or [], TraceSettings.model_validate(settings))
-
-
-def kinds(made: Trace) -> list[str]:
-    return [step.kind for step in made.steps]
-
-
-def calls(made: Trace) -> list[ToolCall]:
-    return [step for step in made.steps if isinstance(step, ToolCall)]
-
-
-def answer(made: Trace) -> str | None:
-    return next((step.text for step in made.steps if step.kind == "final_answer"), None)
-
-
+ORDER = ask("c1", order="A-17")
 REFUND = (
-    model(user("refund"), asked=(ask("c1", order="A-17"),)),
-    model(user("refund"), echo("c1"), handed("c1", "found"), text="Refunded."),
+    model(user("refund A-17"), text="Looking.", asked=(ORDER,), stop_reason="tool_calls"),
+    model(user("refund A-17"), asking(ORDER), handing("c1", "found"), text="Refunded."),
 )
 
 
-def test_it_numbers_what_happened_in_order() -> None:
+def test_it_numbers_what_happened_in_its_order():
     made = trace(*REFUND)
     assert kinds(made) == ["user_message", "model_call", "tool_call", "tool_result", "model_call", "final_answer"]
     assert [step.seq for step in made.steps] == [1, 2, 3, 4, 5, 6]
-    assert (calls(made)[0].by, calls(made)[0].exchange, calls(made)[0].state) == (2, 1, "asked")
-    assert answer(made) == "Refunded."
+    assert {(step.thread, step.turn) for step in made.steps} == {(1, 1)}
+    assert [step.exchange for step in made.steps] == [1, 1, 1, 2, 2, 2]
 
 
-def test_each_user_message_of_the_main_thread_begins_a_turn() -> None:
-    made = trace(model(user("a"), text="x"), model(user("a"), Said(role="assistant", digest="x"), user("b"), text="y"))
-    assert [(step.kind, step.turn) for step in made.steps] == [
-        ("user_message", 1), ("model_call", 1), ("user_message", 2), ("model_call", 2), ("final_answer", 2),
-    ]  # fmt: skip
+def test_an_empty_recording_has_an_empty_trace():
+    made = trace()
+    assert (made.steps, made.main_thread, made.observed.tools) == ((), None, "none")
 
 
-def test_parallel_calls_are_a_group() -> None:
-    made = trace(model(user("q"), asked=(ask("c1", n=1), ask("c2", n=2))))
-    assert [call.parallel_group for call in calls(made)] == [2, 2]
+def test_a_call_knows_who_asked_and_that_its_result_came_back():
+    [call] = of(trace(*REFUND), ToolCall)
+    assert (call.tool, call.call_id, call.arguments, call.by) == ("get_order", "c1", {"order": "A-17"}, 2)
+    assert (call.state, call.executed_in, call.parallel_group) == ("executed", None, None)
 
 
-@pytest.mark.parametrize("asked_as", ["read", "mcp__files__read", "files_read", "files.read"])
-def test_an_execution_on_the_wire_belongs_to_the_call_that_was_asked_for(asked_as: str) -> None:
-    listing = McpView(
-        server="files",
-        requests=(McpRequest(id="0", method="tools/list"),),
-        answers=(McpAnswer(id="0", result={}),),
-        declared=(Declared(name="read", read_only=True),),
-    )
+def test_a_call_without_a_result_was_asked_for_and_no_more():
+    [call] = of(trace(REFUND[0]), ToolCall)
+    assert call.state == "asked"
+
+
+def test_calls_asked_for_together_are_a_group():
+    made = trace(model(user("q"), asked=(ask("c1", n=1), ask("c2", n=2))), model(user("q2"), asked=(ask("c3"),)))
+    assert [call.parallel_group for call in of(made, ToolCall)] == [2, 2, None]
+
+
+def test_an_agent_with_in_process_tools_gives_each_result_once():
+    one, other = ask("c1", n=1), ask("c2", n=2)
     made = trace(
-        listing,
-        model(user("q"), asked=(ask("c1", asked_as, path="a"),)),
-        mcp_call("1", "read", "text of a", path="a"),
-        model(user("q"), echo("c1"), handed("c1", "text of a"), text="done"),
+        model(user("q"), asked=(one, other)),
+        model(user("q"), asking(one, other), handing("c2", "two"), handing("c1", "one"), asked=(ask("c3"),)),
+        model(
+            user("q"), asking(one, other), handing("c2", "two"), handing("c1", "one"), asking(ask("c3")), handing("c3", "three")
+        ),
     )
-    [call] = calls(made)
-    assert (call.tool, call.state, call.executed_in, call.server, call.read_only) == (asked_as, "executed", 3, "files", True)
-    results = [step for step in made.steps if isinstance(step, ToolResult)]
-    assert [(step.seen, step.content, step.call_id) for step in results] == [("wire", "text of a", "c1")]
+    assert [(each.call_id, each.content, each.seen) for each in of(made, ToolResult)] == [
+        ("c2", "two", "prompt"),
+        ("c1", "one", "prompt"),
+        ("c3", "three", "prompt"),
+    ]
 
 
-def test_an_execution_that_nobody_asked_for_is_a_call_of_its_own() -> None:
-    made = trace(mcp_call("1", "read", "x", path="a"))
-    [call] = calls(made)
-    assert (call.by, call.exchange, call.state) == (None, 1, "executed")
+def test_results_without_a_known_call_are_kept_once():
+    history = (user("q"), asking(ask("c0", "read")), handing("c0", "old", tool="read"))
+    made = trace(model(*history), model(*history, said("x"), user("more")))
+    assert [(each.call_id, each.tool) for each in of(made, ToolResult)] == [("c0", "read")]
+    assert of(made, ToolCall) == []
 
 
-def test_other_arguments_are_another_call() -> None:
-    made = trace(model(user("q"), asked=(ask("c1", "read", path="a"),)), mcp_call("1", "read", "x", path="b"))
-    assert [call.state for call in calls(made)] == ["asked", "executed"]
+# executions on the wire
 
 
-def test_a_retry_adds_no_message_and_no_call() -> None:
-    cut = model(user("q"), text="Hel", complete=False)
-    made = trace(cut, model(user("q"), text="Hello"), ends=(End.UPSTREAM_RESET, End.COMPLETE))
-    assert kinds(made) == ["user_message", "model_call", "model_call", "final_answer"]
-    assert answer(made) == "Hello"
+@pytest.mark.parametrize("name", ["read", "mcp__files__read", "files_read", "files.read"])
+def test_a_call_its_execution_and_its_result_are_one(name: str):
+    call = ask("c1", name, path="a")
+    made = trace(
+        server("files", Declared(name="read", read_only=True)),
+        model(user("q"), asked=(call,)),
+        executed("read", "text of a", path="a"),
+        model(user("q"), asking(call), handing("c1", "text of a"), text="done"),
+    )
+    [found] = of(made, ToolCall)
+    assert (found.tool, found.exchange, found.state, found.executed_in) == (name, 2, "executed", 3)
+    assert (found.server, found.read_only, found.destructive) == ("files", True, None)
+    [result] = of(made, ToolResult)
+    assert (result.content, result.seen, result.call_id, result.exchange, result.thread) == ("text of a", "wire", "c1", 3, 1)
+    assert made.observed.tools == "complete"
+
+
+def test_parallel_executions_find_their_calls_in_any_order():
+    one, other = ask("c1", "read", path="a"), ask("c2", "read", path="b")
+    made = trace(
+        model(user("q"), asked=(one, other)),
+        executed("read", "of b", path="b"),
+        executed("read", "of a", path="a"),
+        model(user("q"), asking(one, other), handing("c1", "of a"), handing("c2", "of b")),
+    )
+    assert [(call.call_id, call.executed_in) for call in of(made, ToolCall)] == [("c1", 3), ("c2", 2)]
+    assert [(each.call_id, each.content) for each in of(made, ToolResult)] == [("c2", "of b"), ("c1", "of a")]
+
+
+def test_an_execution_that_nobody_asked_for_is_a_call_of_its_own():
+    made = trace(executed("read", "x", path="a"))
+    [call] = of(made, ToolCall)
+    assert (call.by, call.exchange, call.executed_in, call.state, call.thread) == (None, 1, 1, "executed", None)
+    assert kinds(made) == ["tool_call", "tool_result"]
+
+
+def test_the_same_call_again_is_another_call():
+    call, again = ask("c1", "read", path="a"), ask("c2", "read", path="a")
+    made = trace(
+        model(user("q"), asked=(call,)),
+        executed("read", "1", path="a"),
+        model(user("q"), asking(call), handing("c1", "1"), asked=(again,)),
+        executed("read", "2", path="a"),
+    )
+    assert [(each.call_id, each.executed_in) for each in of(made, ToolCall)] == [("c1", 2), ("c2", 4)]
+
+
+# threads and turns
+
+
+def test_a_sub_agent_works_in_a_thread_of_its_own():
+    task, read = ask("c1", "task", prompt="look"), ask("c2", "read")
+    made = trace(
+        model(user("q"), tools="task", asked=(task,)),
+        model(user("look"), tools="read", asked=(read,)),
+        model(user("look"), asking(read), handing("c2", "seen"), tools="read", text="I saw it."),
+        model(user("q"), asking(task), handing("c1", "I saw it."), tools="task", text="Done."),
+        model(user("q"), asking(task), handing("c1", "I saw it."), said("Done."), user("Thanks"), tools="task", text="Bye."),
+    )
+    assert [(step.thread, step.turn) for step in of(made, ModelCall)] == [(1, 1), (2, 1), (2, 1), (1, 1), (1, 2)]
+    assert [step.text for step in of(made, UserMessage)] == ["q", "look", "Thanks"]
+    assert made.main_thread == 1
+    assert of(made, FinalAnswer)[0].text == "Bye."
+
+
+def test_what_came_before_the_first_message_belongs_to_the_first_turn():
+    made = trace(
+        exchange(1, "GET", "https://api.test/config"),
+        model(user("title of q"), text="Q"),
+        model(user("q"), text="a"),
+        model(user("q"), said("a"), user("r"), text="b"),
+    )
+    assert [step.turn for step in made.steps] == [1, 1, 1, 1, 1, 2, 2, 2]
+
+
+def test_several_messages_at_once_are_one_turn():
+    made = trace(
+        model(user("the folder is /src"), user("q"), text="a"),
+        model(user("the folder is /src"), user("q"), said("a"), user("r")),
+    )
+    assert [(step.text, step.turn) for step in of(made, UserMessage)] == [("the folder is /src", 1), ("q", 1), ("r", 2)]
+
+
+def test_a_reminder_beside_a_result_begins_no_turn():
+    call = ask("c1")
+    back = handing("c1").model_copy(update={"role": "user", "text": "Remember the time."})
+    made = trace(model(user("q"), asked=(call,)), model(user("q"), asking(call), back))
+    assert kinds(made)[3:5] == ["tool_result", "user_message"]
+    assert {step.turn for step in made.steps} == {1}
+
+
+def test_the_agents_own_turns_count_before_any_other():
+    events = [(0.5, "", {"type": "turn_started", "turn": 1}), (1.5, "", {"type": "turn_started", "turn": 2})]
+    made = trace(model(user("a"), text="b"), model(user("c"), text="d"), events=events)
+    assert [step.turn for step in made.steps] == [1, 1, 1, 2, 2, 2]
+
+
+def test_an_attachment_alone_is_a_message():
+    made = trace(model(user("", attachments=("image sha256:00",)), user("")))
+    assert [(step.text, step.attachments) for step in of(made, UserMessage)] == [("", ("image sha256:00",))]
+
+
+# retries and failures
+
+
+def test_a_retry_adds_no_message_no_result_and_no_call():
+    call, cut = ask("c1"), ask("c9", "refund")
+    history = (user("q"), asking(call), handing("c1", "found"))
+    made = trace(
+        model(user("q"), asked=(call,)),
+        (exchange(2, end=End.UPSTREAM_RESET), model(*history, text="Hel", asked=(cut,), complete=False)),
+        model(*history, text="Hello"),
+    )
+    assert kinds(made) == ["user_message", "model_call", "tool_call", "tool_result", "model_call", "model_call", "final_answer"]
+    assert [(step.text, step.complete) for step in of(made, ModelCall)] == [("", True), ("Hel", False), ("Hello", True)]
+    assert of(made, FinalAnswer)[0].text == "Hello"
+    assert made.observed.tools == "complete"
+
+
+def test_a_call_that_a_cut_answer_asked_for_counts_where_it_was_carried_out():
+    cut = model(user("q"), asked=(ask("c1", "read", path="a"),), complete=False)
+    made = trace((exchange(1, end=End.CLIENT_CLOSED), cut), executed("read", "x", path="a"), model(user("q")))
+    assert [(call.call_id, call.executed_in) for call in of(made, ToolCall)] == [("c1", 2)]
+
+
+def test_an_http_error_of_the_provider_is_an_error_of_the_model_call():
+    made = trace(model(user("q"), text=None, error="overloaded: try later"), model(user("q"), text="a"))
+    assert [step.error for step in of(made, ModelCall)] == ["overloaded: try later", None]
     assert made.observed.tools == "complete"
 
 
 @pytest.mark.parametrize(
-    ("last", "end"),
+    ("end", "words"),
     [
-        (model(user("q"), text="cut off", complete=False), End.UPSTREAM_TRUNCATED),
-        (model(user("q"), text="partly", error="overloaded"), End.COMPLETE),
-        (model(user("q"), text="and now", asked=(ask("c9"),)), End.COMPLETE),
+        (End.UPSTREAM_RESET, "the answer was cut: the connection was reset"),
+        (End.UPSTREAM_TRUNCATED, "the answer was cut: the connection was closed before its end"),
+        (End.TIMEOUT, "the answer timed out"),
+        (End.REFUSED, "the connection was refused"),
+        (End.CLIENT_CLOSED, None),
     ],
 )
-def test_there_is_never_an_older_answer_in_place_of_one_that_failed(last: ModelView, end: End) -> None:
-    assert answer(trace(model(user("q"), text="old"), last, ends=(End.COMPLETE, end))) is None
+def test_a_broken_model_call_says_how_it_broke(end: End, words: str | None):
+    [call] = of(trace((exchange(1, end=end), model(user("q"), text=None, complete=False))), ModelCall)
+    assert (call.complete, call.error) == (False, words)
 
 
-def test_the_agents_own_answer_counts_before_any_other() -> None:
-    made = trace(*REFUND, events=[(9.0, "", {"type": "final_answer", "text": "mine"})])
-    assert answer(made) == "mine"
-
-
-def test_an_answer_tool_gives_the_answer() -> None:
-    made = trace(model(user("q"), asked=(ask("c1", "final_result", text="42"),)), answer={"tools": ["final_result"]})
-    assert answer(made) == "42"
-
-
-def test_a_sub_agent_is_a_thread_of_its_own_and_the_busiest_is_the_main_one() -> None:
+def test_noise_and_probes_are_left_out():
     made = trace(
-        model(user("q"), system_digest="title", text="A title"),
-        model(user("q"), system_digest="agent", asked=(ask("c1"),)),
-        model(user("sub task"), system_digest="sub", text="sub done"),
-        model(user("q"), echo("c1"), handed("c1", "x"), system_digest="agent", text="the answer"),
+        exchange(1, noise=True),
+        exchange(2, source=Source.PROBE),
+        (exchange(3, noise=True), model(user("q"))),
+        (exchange(4, source=Source.PROBE), executed("read")),
     )
-    threads = [step.thread for step in made.steps if step.kind == "model_call"]
-    assert threads == [1, 2, 3, 2]
-    assert made.main_thread == 2
-    assert answer(made) == "the answer"
+    assert (made.steps, made.observed.tools) == ((), "none")
 
 
-def test_the_input_of_the_scenario_picks_the_main_thread() -> None:
+def test_a_mock_rule_is_named_where_it_answered():
     made = trace(
-        model(user("title for: q")),
-        model(user("title for: q")),
-        model(user("the real question"), text="yes"),
-        input="real question",
+        (exchange(1, source=Source.MOCKED, rule="slow"), model(user("q"), asked=(ask("c1", "read"),))),
+        (exchange(2, source=Source.MOCKED, rule="fixed"), executed("read")),
+        exchange(3, source=Source.MOCKED, rule="down"),
+        exchange(4, rule="none of its answer"),
     )
-    assert answer(made) == "yes"
+    assert [getattr(step, "mocked", None) for step in made.steps] == [None, "slow", "fixed", "fixed", "down", None]
 
 
-def test_a_conversation_that_goes_on_by_id_is_one_thread() -> None:
-    made = trace(
-        model(user("a"), response_id="r1", asked=(ask("c1"),)),
-        model(handed("c1", "x"), previous_id="r1", response_id="r2", text="done"),
+def test_server_tools_are_events_and_no_calls():
+    search = ask("s1", "web_search", query="x").model_copy(update={"by_provider": True})
+    made = trace(model(user("q"), asked=(search, ask("c1"))))
+    assert [(step.name, step.data) for step in of(made, Event)] == [
+        ("server_tool", {"tool": "web_search", "arguments": {"query": "x"}})
+    ]
+    assert [(call.tool, call.parallel_group) for call in of(made, ToolCall)] == [("get_order", None)]
+
+
+def test_sessions_are_conversations_of_their_own():
+    views = model(user("q"), asked=(ask("c1", "read"),)), executed("read"), model(user("q"), text="a")
+    made = trace(*((exchange(at, session=str(at)), view) for at, view in enumerate(views, 1)))
+    assert [step.thread for step in of(made, ModelCall)] == [1, 2]
+    assert [call.by for call in of(made, ToolCall)] == [2, None]
+
+
+def test_events_stand_before_the_exchange_that_started_after_them():
+    events = [(1.5, "", {"type": "skill_used", "skill": "b"}), (0.5, "", {"type": "skill_used", "skill": "a"})]
+    made = trace(model(user("q")), exchange(2), events=events)
+    assert kinds(made) == ["skill_used", "user_message", "model_call", "skill_used", "http_call"]
+
+
+# with the decoders
+
+
+def post(seq: int, body: Any, answer: Any, url: str = "https://api.openai.com/v1/chat/completions", **more: Any) -> Exchange:
+    return exchange(
+        seq, url=url, body=json.dumps(body).encode(), answer=json.dumps(answer).encode() if answer is not None else b"", **more
     )
-    assert {step.thread for step in made.steps} == {1}
+
+
+def rpc(method: str, params: Any, result: Any) -> tuple[Any, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, {"jsonrpc": "2.0", "id": 1, "result": result}
+
+
+def completion(finish: str, **message: Any) -> dict[str, Any]:
+    return {
+        "id": "x",
+        "object": "chat.completion",
+        "model": "m-1",
+        "choices": [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", **message}}],
+    }
+
+
+TOOL_CALL = {"id": "c1", "type": "function", "function": {"name": "mcp__shop__refund", "arguments": '{"order": "A-17"}'}}
+QUESTION = {"role": "user", "content": "Refund A-17"}
+AFTER = [
+    QUESTION,
+    {"role": "assistant", "content": None, "tool_calls": [TOOL_CALL]},
+    {"role": "tool", "tool_call_id": "c1", "content": "refunded"},
+]
+
+
+SHOP = "http://127.0.0.1:4711/mcp"
+SESSION = (("Mcp-Session-Id", "s1"),)
+LISTED = {"tools": [{"name": "refund", "inputSchema": {}, "annotations": {"destructiveHint": True, "readOnlyHint": False}}]}
+REFUNDED = {"content": [{"type": "text", "text": "refunded"}]}
+
+
+def shop() -> list[Exchange]:
+    return [
+        post(1, *rpc("initialize", {}, {"serverInfo": {"name": "shop"}}), SHOP, response_headers=SESSION),
+        post(2, *rpc("tools/list", {}, LISTED), SHOP, headers=SESSION),
+        post(3, {"model": "m", "messages": [QUESTION]}, completion("tool_calls", content=None, tool_calls=[TOOL_CALL])),
+        post(4, *rpc("tools/call", {"name": "refund", "arguments": {"order": "A-17"}}, REFUNDED), SHOP, headers=SESSION),
+        post(5, {"model": "m", "messages": AFTER}, completion("stop", content="Done.")),
+    ]
+
+
+def coded(plain: Exchange, answer: bytes, coding: str, body: bytes | None = None) -> Exchange:
+    """The same exchange with its bodies in a content coding."""
+    headers = (("content-encoding", coding),)
+    sent = {"body": plain.request.body} if body is None else {"body": body, "headers": headers}
+    return exchange(plain.seq, url=plain.request.url, answer=answer, response_headers=headers, **sent)
+
+
+def test_it_reads_raw_exchanges():
+    made = assemble(INFO, shop())
     assert kinds(made) == ["user_message", "model_call", "tool_call", "tool_result", "model_call", "final_answer"]
+    [call] = of(made, ToolCall)
+    assert (call.server, call.destructive, call.read_only, call.executed_in, call.exchange) == ("shop", True, False, 4, 3)
+    assert made.observed.tools == "complete"
 
 
-def test_server_tools_are_events_and_other_requests_are_http_calls() -> None:
-    made = trace(model(user("q"), asked=(ask("s1", "web_search", by_provider=True),), text="found"), None)
-    assert kinds(made) == ["user_message", "model_call", "event", "http_call", "final_answer"]
+def test_it_takes_content_codings_off():
+    one, two, plain, *rest = shop()
+    assert plain.response
+    assert plain.request.body
+    packed = coded(plain, gzip.compress(plain.response.body), "gzip", gzip.compress(plain.request.body))
+    assert assemble(INFO, [one, two, packed, *rest]).steps == assemble(INFO, shop()).steps
 
 
-def test_a_scenario_says_which_calls_mean_approvals_skills_and_state() -> None:
-    made = trace(
-        model(user("q"), asked=(ask("c1", "ask_user"), ask("c2", "Skill", skill="refunds"), ask("c3", "refund", order="A-17"))),
-        model(user("q"), handed("c1", '{"approved": true}'), text="done"),
-        observe={
-            "approvals": [{"tool": "ask_user"}],
-            "skills": [{"tool": "Skill", "arg": "skill"}],
-            "state": [{"tool": "refund", "object": "refund", "name": "order"}],
-        },
+@pytest.mark.parametrize("coding", ["gzip", "unknown"])
+def test_an_answer_that_cannot_be_read_may_hide_a_call(coding: str):
+    made = assemble(INFO, [coded(shop()[2], b"\x1f\x8b\x08damaged", coding)])
+    assert (of(made, ModelCall)[0].complete, made.observed.tools) == (False, "partial")
+
+
+def test_exchanges_without_an_answer_are_steps_too():
+    lost = exchange(2, "GET", "https://api.test/x", status=None, end=End.TIMEOUT, error="no answer in 30 s")
+    made = assemble(INFO, [post(1, {"model": "m", "messages": [QUESTION]}, None, status=None, end=End.TIMEOUT), lost])
+    assert kinds(made) == ["user_message", "model_call", "http_call", "error"]
+    assert of(made, HttpCall)[0].error == of(made, ErrorStep)[0].message == "the answer timed out (no answer in 30 s)"
+
+
+def test_a_server_that_asks_its_user_is_an_approval():
+    asked = mcp(
+        "tools/call", {"name": "refund", "arguments": {}}, {"content": []}, from_server=mcp("elicitation/create").requests
     )
-    found = [step.model_dump(include={"kind", "approved", "skill", "object", "name"}) for step in made.steps]
-    assert {"kind": "approval_decision", "approved": True} in found
-    assert {"kind": "skill_used", "skill": "refunds"} in found
-    assert {"kind": "state_change", "object": "refund", "name": "A-17"} in found
-    assert made.observed.approvals == "partial"
-
-
-@pytest.mark.parametrize(
-    ("made", "tools"),
-    [
-        (trace(*REFUND), "complete"),
-        (trace(model(user("q"), complete=False), ends=(End.CLIENT_CLOSED,)), "partial"),
-        (trace(mcp_call("1", "read", "x")), "partial"),
-        (trace(None), "none"),
-        (trace(None, observe={"complete": ["tools"]}), "complete"),
-    ],
-)
-def test_it_says_whether_it_saw_all_tool_calls(made: Trace, tools: str) -> None:
-    assert made.observed.tools == tools
-
-
-# compared by meaning
-
-
-def changed(arguments: dict[str, Any] | None = None, text: str = "Refunded.", tool: str = "get_order") -> Trace:
-    asked = Asked(tool=tool, call_id="other", arguments=arguments or {"order": "A-17"})
-    return trace(
-        model(user("refund"), asked=(asked,)), model(user("refund"), echo("other"), handed("other", "found"), text=text)
-    )
-
-
-def test_call_ids_and_the_order_of_parallel_calls_are_no_difference() -> None:
-    assert diff(trace(*REFUND), changed()) == ()
-    one = trace(model(user("q"), asked=(ask("c1", n=1), ask("c2", n=2))))
-    two = trace(model(user("q"), asked=(ask("d1", n=2), ask("d2", n=1))))
-    assert diff(one, two) == ()
-
-
-@pytest.mark.parametrize(
-    ("live", "kind", "words"),
-    [
-        (changed({"order": "A-18"}), "arguments", ["get_order", "A-17", "A-18"]),
-        (changed(tool="cancel"), "call-missing", ["get_order", "not called now"]),
-        (changed(text="Sorry."), "answer", ["Refunded.", "Sorry."]),
-        (trace(model(user("refund"), text="Refunded.")), "call-missing", ["get_order"]),
-        (trace(*REFUND, None), "request-added", ["x.test/3"]),
-    ],
-)
-def test_a_difference_is_one_sentence_that_names_both_sides(live: Trace, kind: str, words: list[str]) -> None:
-    found = next(each for each in diff(trace(*REFUND), live) if each.kind == kind)
-    assert all(word in found.message for word in words)
-
-
-def test_the_order_of_calls_that_depend_on_each_other_is_behaviour() -> None:
-    def two(first: str, second: str) -> Trace:
-        return trace(
-            model(user("q"), asked=(ask("c1", first),)),
-            model(user("q"), echo("c1"), handed("c1", "x"), asked=(ask("c2", second),)),
-            model(user("q"), echo("c1"), handed("c1", "x"), echo("c2"), handed("c2", "y"), text="z"),
-        )
-
-    assert [each.kind for each in diff(two("a", "b"), two("b", "a"))] == ["order"]
-
-
-# as text
-
-
-def test_the_text_has_a_header_and_tells_the_story() -> None:
-    text = render(trace(*REFUND), evidence="abc")
-    assert header(text)["evidence"] == "abc"
-    assert 'call 1: get_order {"order":"A-17"}' in body(text)
-    assert "final answer: Refunded." in body(text)
-    assert text == render(trace(*REFUND), evidence="abc")
-
-
-def test_the_same_behaviour_with_other_ids_is_the_same_text() -> None:
-    assert body(render(trace(*REFUND), evidence="a")) == body(render(changed(), evidence="b"))
-
-
-def test_a_changed_prompt_shows() -> None:
-    first, second = (
-        render(trace(model(user("q"), system_digest=digest, text="x")), evidence="a") for digest in ("1" * 64, "2" * 64)
-    )
-    assert first != second
-
-
-def test_hostile_text_can_forge_no_line_and_reach_no_terminal() -> None:
-    made = trace(model(user("a\nfinal answer: forged\r\x1b[2J\u202e"), text="x\n\nturn 9"))
-    lines = render(made, evidence="a").splitlines()
-    assert not [line for line in lines if line.strip().startswith(("final answer: forged", "turn 9"))]
-    assert not {"\x1b", "\r", "\u202e"} & set("\n".join(lines))
-
-
-def test_every_step_is_one_of_the_canonical_kinds() -> None:
-    made = trace(*REFUND, None)
-    assert {type(step) for step in made.steps} >= {UserMessage, ToolCall, ToolResult, HttpCall}
+    made = trace(asked)
+    assert [(step.tool, step.source) for step in of(made, ApprovalRequest)] == [("refund", "wire")]

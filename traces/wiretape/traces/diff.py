@@ -1,174 +1,181 @@
-"""Two traces compared by meaning: the calls of each turn with their arguments, their order where one call depends on
-another's result, the final answer, the end. Call ids, the order of parallel calls, times, and the text of inner model calls
-are not behaviour.
+"""Two traces compared by meaning (DESIGN.md §6): is it the same behaviour?
+
+A difference is: what the user said in a turn, the calls of a turn as a multiset with their arguments and whether they were
+carried out, the order where one call waited for another's result, the final answer, and how the run ended. Plain HTTP calls
+count by method, host and path. The text of inner calls, call ids, times, and the order of calls asked for together are none.
+
+What a call waited for is what the recording says: a run that asks one after the other for what was asked for at once is the
+same, one that no longer waits for a result is not.
 """
 
 from __future__ import annotations
 
-import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import product
 
-from pydantic import BaseModel, ConfigDict
-
-from wiretape.traces.types import ErrorStep, FinalAnswer, HttpCall, Json, ModelCall, Step, ToolCall, Trace, UserMessage
+from wiretape.traces.doings import Doing, asked, doings
+from wiretape.traces.endings import ending, final_text, inputs
+from wiretape.traces.jsontext import compact, read
+from wiretape.traces.types import Json, Trace, Value
 
 __all__ = ["Difference", "diff"]
 
 
-class Difference(BaseModel):
-    """One difference, as a sentence for people and as its parts for programs."""
-
-    model_config = ConfigDict(frozen=True)
-
+class Difference(Value):
     kind: str
-    """`call-missing`, `call-added`, `arguments`, `order`, `request-missing`, `request-added`, `input`, `answer`, `end`."""
-    step: int | None
-    """The seq of the step it is about: in the recording where it is there, else in the live trace."""
-    recorded: Json
-    live: Json
+    """answer, arguments, call-added, -count, -missing or -state, end, input, order, request-added or -missing."""
+    step: int | None = None
+    """The seq of the step concerned in the recorded trace; in the live one where the recorded has none such."""
+    recorded: Json = None
+    live: Json = None
     message: str
+    """One sentence for people."""
 
 
 def diff(recorded: Trace, live: Trace) -> tuple[Difference, ...]:
-    """In the order of the turns; empty where the behaviour is the same."""
-    old, new = _turns(recorded), _turns(live)
-    found: list[Difference] = []
-    for turn in sorted(old.keys() | new.keys()):
-        before, after = old.get(turn, []), new.get(turn, [])
-        found += _inputs(turn, before, after, recorded.main_thread, live.main_thread)
-        found += _calls(turn, before, after)
-        found += _requests(turn, before, after)
-    return (*found, *_answers(recorded, live), *_ends(recorded, live))
+    """What is another behaviour in `live`; empty: the same."""
+    return (*_inputs(recorded, live), *_calls(recorded, live), *_answers(recorded, live), *_endings(recorded, live))
 
 
-def _turns(trace: Trace) -> dict[int, list[Step]]:
-    turns: dict[int, list[Step]] = {}
-    for step in trace.steps:
-        turns.setdefault(step.turn or 1, []).append(step)
-    return turns
+def _inputs(recorded: Trace, live: Trace) -> Iterator[Difference]:
+    before, now = inputs(recorded), inputs(live)
+    for turn in sorted({*before, *now}):
+        then, today = before.get(turn), now.get(turn)
+        if then is None or today is None or _meaning(then[1]) != _meaning(today[1]):
+            step = then or today
+            yield Difference(
+                kind="input",
+                step=step[0] if step else None,
+                recorded=then[1] if then else None,
+                live=today[1] if today else None,
+                message=f"turn {turn}: the user said {_words(then)} in the recording and {_words(today)} now",
+            )
 
 
-def _inputs(turn: int, old: list[Step], new: list[Step], main: int | None, live_main: int | None) -> Iterator[Difference]:
-    before, after = (
-        [step for step in steps if isinstance(step, UserMessage) and step.thread == thread]
-        for steps, thread in ((old, main), (new, live_main))
-    )
-    for first, second in zip_longest(before, after):
-        was, now = first and first.text, second and second.text
-        if was != now:
-            message = f"turn {turn}: the user's message was {_shown(was)} in the recording and is {_shown(now)} now"
-            yield Difference(kind="input", step=(first or second).seq, recorded=was, live=now, message=message)
+# ---------------------------------------------------------------- calls
 
 
-def _calls(turn: int, old: list[Step], new: list[Step]) -> Iterator[Difference]:
-    before, after = ([step for step in steps if isinstance(step, ToolCall)] for steps in (old, new))
-    missing, added = _unmatched(before, after), _unmatched(after, before)
-    for call in missing:
-        other = next((each for each in added if each.tool == call.tool), None)
-        if other is not None:
-            added.remove(other)
-            yield _arguments(turn, call, other)
+def _calls(recorded: Trace, live: Trace) -> Iterator[Difference]:
+    before, now = doings(recorded), doings(live)
+    for turn in sorted({*before, *now}, key=lambda turn: turn or 0):
+        yield from _turn(before.get(turn, []), now.get(turn, []))
+        yield from _order(recorded, live, before.get(turn, []), now.get(turn, []))
+
+
+def _turn(before: list[Doing], now: list[Doing]) -> Iterator[Difference]:
+    """What is on one side alone: the same call more or less often, then the same tool with other arguments, then the rest."""
+    recorded, live = _by_key(before), _by_key(now)
+    missing: list[Doing] = []
+    added: list[Doing] = []
+    for key in dict.fromkeys([*recorded, *live]):
+        ours, theirs = recorded.get(key, []), live.get(key, [])
+        if ours and theirs:
+            yield from _same_call(ours, theirs)
         else:
-            message = f"turn {turn}: {call.tool} was called with {_args(call)} in the recording and is not called now"
-            yield Difference(kind="call-missing", step=call.seq, recorded=_value(call), live=None, message=message)
-    for call in added:
-        message = f"turn {turn}: {call.tool} is called with {_args(call)} now and was not in the recording"
-        yield Difference(kind="call-added", step=call.seq, recorded=None, live=_value(call), message=message)
-    if not missing and not _unmatched(after, before):
-        yield from _order(turn, before, after)
+            missing += ours
+            added += theirs
+    yield from _unlike(missing, added)
 
 
-def _unmatched(these: list[ToolCall], those: list[ToolCall]) -> list[ToolCall]:
-    """Those of the first that have no equal left in the second."""
-    left = Counter(map(_key, those))
-    out = []
-    for call in these:
-        if left[_key(call)] > 0:
-            left[_key(call)] -= 1
-        else:
-            out.append(call)
-    return out
-
-
-def _key(call: ToolCall) -> str:
-    return json.dumps([call.tool, _value(call)], sort_keys=True, ensure_ascii=False)
-
-
-def _value(call: ToolCall) -> Json:
-    return call.arguments_text if call.arguments is None else call.arguments
-
-
-def _arguments(turn: int, call: ToolCall, other: ToolCall) -> Difference:
-    message = f"turn {turn}: {call.tool} was called with {_args(call)} in the recording and with {_args(other)} now"
-    return Difference(kind="arguments", step=call.seq, recorded=_value(call), live=_value(other), message=message)
-
-
-def _order(turn: int, old: list[ToolCall], new: list[ToolCall]) -> Iterator[Difference]:
-    """Calls of one model answer are a set; the sets follow each other, since the later ones know the results of the earlier."""
-    before, after = _groups(old), _groups(new)
-    if before != after:
-        names = [[" + ".join(sorted(json.loads(key)[0] for key in group)) for group in groups] for groups in (before, after)]
-        message = f"turn {turn}: the order was {', '.join(names[0])} in the recording and is {', '.join(names[1])} now"
-        yield Difference(kind="order", step=old[0].seq if old else None, recorded=names[0], live=names[1], message=message)
-
-
-def _groups(calls: list[ToolCall]) -> list[list[str]]:
-    groups: dict[object, list[str]] = {}
+def _by_key(calls: list[Doing]) -> dict[str, list[Doing]]:
+    found: dict[str, list[Doing]] = defaultdict(list)
     for call in calls:
-        groups.setdefault(call.by if call.by is not None else ("alone", call.seq), []).append(_key(call))
-    return [sorted(group) for group in groups.values()]
+        found[call.key].append(call)
+    return found
 
 
-def _requests(turn: int, old: list[Step], new: list[Step]) -> Iterator[Difference]:
-    before, after = (Counter(_place(step) for step in steps if isinstance(step, HttpCall)) for steps in (old, new))
-    for place in sorted(before - after):
-        message = f"turn {turn}: {place} was requested in the recording and is not now"
-        yield Difference(kind="request-missing", step=_seq(old, place), recorded=place, live=None, message=message)
-    for place in sorted(after - before):
-        message = f"turn {turn}: {place} is requested now and was not in the recording"
-        yield Difference(kind="request-added", step=_seq(new, place), recorded=None, live=place, message=message)
+def _same_call(ours: list[Doing], theirs: list[Doing]) -> Iterator[Difference]:
+    first = ours[0]
+    if len(ours) != len(theirs):
+        message = f"{first} {_times(len(ours))} in the recording and {_times(len(theirs))} now"
+        yield Difference(kind="call-count", step=first.step, recorded=len(ours), live=len(theirs), message=message)
+    elif Counter(call.state for call in ours) != Counter(call.state for call in theirs):
+        before, now = _states(ours), _states(theirs)
+        message = f"{first}: {before} in the recording, {now} now"
+        yield Difference(kind="call-state", step=first.step, recorded=before, live=now, message=message)
 
 
-def _place(call: HttpCall) -> str:
-    return f"{call.method} {call.host}{call.path}"
+def _unlike(missing: list[Doing], added: list[Doing]) -> Iterator[Difference]:
+    for call in missing:
+        other = next((each for each in added if each.name == call.name), None)
+        if other is None:
+            message = f"{call} in the recording and is not {call.verb} now"
+            yield Difference(kind=f"{call.word}-missing", step=call.step, recorded=call.value, message=message)
+            continue
+        added.remove(other)
+        message = f"{call} in the recording and {other.shown} now"
+        yield Difference(kind="arguments", step=call.step, recorded=call.value, live=other.value, message=message)
+    for call in added:
+        message = f"{call.present} now and was not in the recording"
+        yield Difference(kind=f"{call.word}-added", step=call.step, live=call.value, message=message)
 
 
-def _seq(steps: list[Step], place: str) -> int | None:
-    return next((step.seq for step in steps if isinstance(step, HttpCall) and _place(step) == place), None)
+def _states(calls: list[Doing]) -> str:
+    return ", ".join(_WORDS[call.state] for call in calls)
+
+
+_WORDS = {"asked": "asked for but not carried out", "executed": "carried out", "denied": "denied"}
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
+
+
+def _order(recorded: Trace, live: Trace, before: list[Doing], now: list[Doing]) -> Iterator[Difference]:
+    """The first call of the turn that no longer waits for a result, if any: what follows from it is no news."""
+    then, today = asked(recorded, before), asked(live, now)
+    both = [key for key in then if key in today]
+    for key, earlier in product(both, both):
+        if then[key].waited_for(then[earlier]) and not today[key].waited_for(today[earlier]):
+            one, other = then[earlier].doing, then[key].doing
+            how = "before it" if today[key].doing.step < today[earlier].doing.step else "without waiting for it"
+            message = f"{other} after the result of {one.name} in the recording and {how} now"
+            names = [one.name, other.name]
+            yield Difference(kind="order", step=other.step, recorded=names, live=names[::-1], message=message)
+            return
+
+
+# ---------------------------------------------------------------- the end
 
 
 def _answers(recorded: Trace, live: Trace) -> Iterator[Difference]:
-    old, new = (next((step for step in trace.steps if isinstance(step, FinalAnswer)), None) for trace in (recorded, live))
-    was, now = old and old.text, new and new.text
-    if was != now:
-        step = old or new
-        message = f"the final answer was {_shown(was)} in the recording and is {_shown(now)} now"
-        yield Difference(kind="answer", step=step.seq if step else None, recorded=was, live=now, message=message)
+    before, now = final_text(recorded), final_text(live)
+    if (before is None) == (now is None) and (before is None or _meaning(before[1]) == _meaning((now or before)[1])):
+        return
+    then, today = _said(before, "was", "there was none"), _said(now, "is", "there is none")
+    message = f"the final answer: {then} in the recording and {today} now"
+    yield Difference(
+        kind="answer",
+        step=(before or now or (None, ""))[0],
+        recorded=before[1] if before else None,
+        live=now[1] if now else None,
+        message=message,
+    )
 
 
-def _ends(recorded: Trace, live: Trace) -> Iterator[Difference]:
-    was, now = _end(recorded), _end(live)
-    if was != now:
-        message = f"the run ended with {was or 'no error'} in the recording and with {now or 'no error'} now"
-        yield Difference(kind="end", step=None, recorded=was, live=now, message=message)
+def _meaning(text: str) -> str:
+    """White space aside; JSON by its values."""
+    value = read(text)
+    return " ".join(text.split()) if isinstance(value, str) else compact(value)
 
 
-def _end(trace: Trace) -> str | None:
-    """The error of the last thing that happened, where it was one."""
-    last = next((step for step in reversed(trace.steps) if isinstance(step, ModelCall | ErrorStep)), None)
-    if isinstance(last, ErrorStep):
-        return last.message
-    return last.error if last else None
+def _said(answer: tuple[int, str] | None, verb: str, none: str) -> str:
+    return f"it {verb} {_short(answer[1])}" if answer else none
 
 
-def _args(call: ToolCall) -> str:
-    return _shown(_value(call))
+def _words(said: tuple[int, str] | None) -> str:
+    return _short(said[1]) if said else "nothing"
 
 
-def _shown(value: Json) -> str:
-    if value is None:
-        return "nothing"
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return text if len(text) <= 300 else f"{text[:300]}…"
+def _short(text: str, limit: int = 200) -> str:
+    quoted = compact(text)
+    return quoted if len(quoted) <= limit else f'{quoted[: limit - 2]}…"'
+
+
+def _endings(recorded: Trace, live: Trace) -> Iterator[Difference]:
+    before, now = ending(recorded), ending(live)
+    if before.meaning == now.meaning:
+        return
+    message = f"the run ended {before.words} in the recording and {now.words} now"
+    yield Difference(kind="end", step=before.step or now.step, recorded=before.words, live=now.words, message=message)

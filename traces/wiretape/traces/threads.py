@@ -1,112 +1,192 @@
-"""Which conversation each model call belongs to: a recording may hold several (sub-agents, hand-offs, title generators).
+"""Which conversation each model call belongs to, and what its history holds that the conversation had not held before.
 
-Calls are linked by response, conversation, then by shared call ids, then by the longest common prefix of their histories. A
-history may be sent again whole, continued by id alone, or compacted; so what is new in a call is told by how often an element
-was said in its thread before, not by its position.
+A call is linked, in this order: by the response or conversation that it names; by the ids of tool calls that a conversation
+asked for; by the longest history of an earlier call that its own begins with; by elements that only one conversation produced
+(a history that was compacted or had its beginning dropped). Else it begins a conversation.
+
+Histories are paths in a tree of digests, so that a run of n turns costs what its histories are long, not their square. A
+history that lives on the provider's side (`previous_id`) goes on below the node of the call that it continues.
+
+Two calls with the same history are one conversation (asked again) only where the same agent asks, told by its tools and system
+prompt: title generators are given the very message that the agent is given. A history that goes on with what a call answered
+belongs to it whoever asks: agents hand conversations over.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from wiretape.traces.types import ModelView, Said
 
-__all__ = ["Thread", "Threads"]
+__all__ = ["Place", "Threads"]
 
 
-class Thread:
-    """One conversation while it is put together."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    thread: int
+    """From 1, in order of appearance."""
+    new: tuple[int, ...]
+    """Which elements of the history the conversation had not held before."""
+    repeats: tuple[int, ...] = ()
+    """The earlier calls, by the number given for each, that had the very same history: this one is a retry of them."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.calls = 0
-        self.first_user: str | None = None
-        self.tools: set[str] = set()
-        """Names of all tools that were ever declared in it."""
-        self.history: tuple[str, ...] = ()
-        """Digests of what the last call sent."""
-        self.system: str | None = None
-        self.asked: set[str] = set()
-        self.responses: set[str] = set()
-        self.conversations: set[str] = set()
-        self._said: Counter[str] = Counter()
 
-    def take(self, view: ModelView) -> tuple[Said, ...]:
-        """Join a call to it; what that call says that was not said before."""
-        new = self._new(view)
-        self.calls += 1
-        self.history = tuple(said.digest for said in view.said)
-        self.system = view.system_digest
-        self.tools |= {tool.name for tool in view.tools}
-        self.asked |= {call.call_id for call in view.asked if call.call_id}
-        self.responses |= {view.response_id} if view.response_id else set()
-        self.conversations |= {view.conversation_id} if view.conversation_id else set()
-        if self.first_user is None:
-            self.first_user = next((said.text for said in view.said if said.role == "user" and said.text), None)
-        return new
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """What is remembered of a call: its ends in the tree, who asked, and what it answered."""
 
-    def _new(self, view: ModelView) -> tuple[Said, ...]:
-        if view.previous_id:
-            self._said.update(said.digest for said in view.said)
-            return view.said
-        now: Counter[str] = Counter()
-        new = []
-        for said in view.said:
-            now[said.digest] += 1
-            if now[said.digest] > self._said[said.digest]:
-                new.append(said)
-        self._said |= now
-        return tuple(new)
+    thread: int
+    number: int
+    start: int
+    node: int
+    system: str | None
+    tools: frozenset[str]
+    text: str | None
+    asked: frozenset[str]
+    whole: bool
 
 
 class Threads:
     def __init__(self) -> None:
-        self.all: list[Thread] = []
+        self._children: dict[tuple[int, str], int] = {}
+        self._members: dict[int, list[_Member]] = {}
+        self._responses: dict[tuple[str, str], _Member] = {}
+        self._conversations: dict[tuple[str, str], _Member] = {}
+        self._askers: dict[tuple[str, str], set[int]] = {}
+        self._produced: dict[tuple[str, str], int] = {}
+        self._seen: list[set[str]] = []
+        self._last: list[str] = []
 
-    def of(self, view: ModelView) -> Thread:
-        """The thread that a call continues, or a new one."""
-        found = self._by_id(view) or self._by_calls(view) or self._by_history(view)
-        if found is None:
-            found = Thread(len(self.all) + 1)
-            self.all.append(found)
-        return found
+    def place(self, view: ModelView, *, number: int, session: str, whole: bool) -> Place:
+        """`number` names the call in the `repeats` of later ones; `whole` is whether its answer came completely."""
+        root = self._child(0, session)
+        parent = self._named(view, session)
+        start = self._below(parent, view) if parent else root
+        path = [start]
+        for said in view.said:
+            path.append(self._child(path[-1], said.digest))
+        thread = self._thread(view, session, parent, path)
+        known = thread is not None
+        if thread is None:
+            self._seen.append(set())
+            self._last.append("")
+            thread = len(self._seen)
+        new = tuple(self._new(view.said, thread, path, rooted=start == root)) if known else tuple(range(len(view.said)))
+        repeats = tuple(each.number for each in self._members.get(path[-1], ()) if each.thread == thread)
+        self._remember(_member(view, thread, number, path, whole), view, session)
+        self._hold(view.said, new, thread, session, produced=known)
+        return Place(thread, new, repeats)
 
-    def main(self, *, declares: str | None = None, said: str | None = None) -> Thread | None:
-        """The one that declares a tool; else whose first user message holds a text; else the busiest, earliest first."""
-        if declares and (found := next((each for each in self.all if declares in each.tools), None)):
-            return found
-        if said and (found := next((each for each in self.all if said in (each.first_user or "")), None)):
-            return found
-        return max(self.all, key=lambda each: (each.calls, -each.number), default=None)
+    # which thread
 
-    def _by_id(self, view: ModelView) -> Thread | None:
-        return self._last(
-            each for each in self.all if view.previous_id in each.responses or view.conversation_id in each.conversations
-        )
+    def _thread(self, view: ModelView, session: str, parent: _Member | None, path: list[int]) -> int | None:
+        if parent:
+            return parent.thread
+        by_call = self._by_call(view.said, session)
+        return by_call or self._by_history(view, path) or self._by_product(view.said, session)
 
-    def _by_calls(self, view: ModelView) -> Thread | None:
-        handed = {result.call_id for said in view.said for result in said.handed if result.call_id}
-        shared = [(len(handed & each.asked), each.number, each) for each in self.all if handed & each.asked]
-        return max(shared)[2] if shared else None
+    def _named(self, view: ModelView, session: str) -> _Member | None:
+        """The call that this one says it continues."""
+        if view.previous_id and (member := self._responses.get((session, view.previous_id))):
+            return member
+        return self._conversations.get((session, view.conversation_id)) if view.conversation_id else None
 
-    def _by_history(self, view: ModelView) -> Thread | None:
-        history = tuple(said.digest for said in view.said)
-        ranked = [
-            (_common(history, each.history), each.number, each) for each in self.all if self._continues(view, history, each)
-        ]
-        return max(ranked)[2] if ranked else None
+    def _below(self, parent: _Member, view: ModelView) -> int:
+        """Where the history of its successor begins: a call that failed left nothing in the conversation."""
+        if view.previous_id or parent.whole:
+            return self._child(parent.node, "\0answer")
+        return parent.start
 
-    def _continues(self, view: ModelView, history: tuple[str, ...], thread: Thread) -> bool:
-        """One shared element may be chance (a title generator reads the same question): then the system prompt decides."""
-        common = _common(history, thread.history)
-        if view.system_digest == thread.system:
-            return common > 0 or history == thread.history
-        return common > 1
+    def _by_call(self, said: tuple[Said, ...], session: str) -> int | None:
+        """Ids that several conversations used (`call_0`) tell nothing."""
+        for call_id in _call_ids(said):
+            threads = self._askers.get((session, call_id), ())
+            if len(threads) == 1:
+                return next(iter(threads))
+        return None
 
-    def _last(self, found: Iterable[Thread]) -> Thread | None:
-        return max(found, key=lambda each: each.number, default=None)
+    def _by_history(self, view: ModelView, path: list[int]) -> int | None:
+        for depth in range(len(path) - 1, 0, -1):
+            after = view.said[depth] if depth < len(view.said) else None
+            fitting = [each for each in self._members.get(path[depth], ()) if _accepts(each, view, after)]
+            if fitting:
+                return max(fitting, key=lambda each: _closeness(each, view, after)).thread
+        return None
+
+    def _by_product(self, said: tuple[Said, ...], session: str) -> int | None:
+        found = (self._produced.get((session, each.digest)) for each in reversed(said) if each.role != "user")
+        return next((thread for thread in found if thread), None)
+
+    # what is new in it
+
+    def _new(self, said: tuple[Said, ...], thread: int, path: list[int], *, rooted: bool) -> Iterator[int]:
+        """What follows the longest history of the thread that this one begins with; else what the thread never held."""
+        for depth in range(len(path) - 1, -1, -1):
+            if any(each.thread == thread for each in self._members.get(path[depth], ())):
+                yield from range(depth, len(said))
+                return
+        seen, last = self._seen[thread - 1], self._last[thread - 1]
+        for place, each in enumerate(said):
+            spoken = place == len(said) - 1 and each.role == "user" and each.digest != last
+            if not rooted or spoken or each.digest not in seen:
+                yield place
+
+    # memory
+
+    def _child(self, node: int, name: str) -> int:
+        return self._children.setdefault((node, name), len(self._children) + 1)
+
+    def _remember(self, member: _Member, view: ModelView, session: str) -> None:
+        self._members.setdefault(member.node, []).append(member)
+        if view.response_id:
+            self._responses[session, view.response_id] = member
+        if view.conversation_id:
+            self._conversations[session, view.conversation_id] = member
+        for call_id in member.asked:
+            self._askers.setdefault((session, call_id), set()).add(member.thread)
+
+    def _hold(self, said: tuple[Said, ...], new: tuple[int, ...], thread: int, session: str, *, produced: bool) -> None:
+        self._seen[thread - 1].update(said[place].digest for place in new)
+        if said:
+            self._last[thread - 1] = said[-1].digest
+        if produced:
+            self._produced |= {(session, said[at].digest): thread for at in new if said[at].role != "user"}
 
 
-def _common(first: tuple[str, ...], second: tuple[str, ...]) -> int:
-    return next((at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second)))
+def _member(view: ModelView, thread: int, number: int, path: list[int], whole: bool) -> _Member:
+    return _Member(
+        thread=thread,
+        number=number,
+        start=path[0],
+        node=path[-1],
+        system=view.system_digest,
+        tools=frozenset(tool.name for tool in view.tools),
+        text=view.text,
+        asked=frozenset(call.call_id for call in view.asked if call.call_id),
+        whole=whole,
+    )
+
+
+def _call_ids(said: tuple[Said, ...]) -> Iterator[str]:
+    """The latest first."""
+    for element in reversed(said):
+        ids = (*(call.call_id for call in element.asked), *(result.call_id for result in element.handed))
+        yield from (each for each in ids if each)
+
+
+def _accepts(member: _Member, view: ModelView, after: Said | None) -> bool:
+    """Whether a history that begins with the member's own belongs to the same conversation; `after` is what follows."""
+    tools = member.tools == frozenset(tool.name for tool in view.tools)
+    if after is None or after.role == "user":
+        # Asked again, or spoken to again before it answered. After a failure the prompt may have been made anew (a time in it).
+        return tools and (member.system == view.system_digest or not member.whole)
+    return tools or _answered(member, after)
+
+
+def _closeness(member: _Member, view: ModelView, after: Said | None) -> tuple[bool, bool, int]:
+    return after is not None and _answered(member, after), member.system == view.system_digest, member.number
+
+
+def _answered(member: _Member, said: Said) -> bool:
+    return bool(member.text and member.text == said.text) or any(call.call_id in member.asked for call in said.asked)

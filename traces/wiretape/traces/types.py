@@ -57,6 +57,7 @@ __all__ = [
 
 type Json = Any
 """Parsed JSON: where it enters, and only there, types end."""
+
 type Headers = tuple[tuple[str, str], ...]
 """Fields in their order and spelling, duplicates kept; each byte one character (latin-1)."""
 
@@ -317,6 +318,8 @@ class McpView(Value):
     """What tools/list answered."""
     from_server: tuple[McpRequest, ...] = ()
     """Notifications and requests that the server sent (progress, elicitation)."""
+    replies: tuple[McpAnswer, ...] = ()
+    """What the client answered to requests of the server."""
     error: str | None = None
     unknown_events: int = 0
 
@@ -498,3 +501,5 @@ class Trace(Value):
     observed: Observed = Observed()
     steps: tuple[Step, ...] = ()
     main_thread: int | None = None
+    gaps: tuple[str, ...] = ()
+    """Why tools were not observed completely, a sentence each."""

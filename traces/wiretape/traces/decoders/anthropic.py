@@ -7,52 +7,80 @@ without any. The usage of `message_delta` overrides that of `message_start`. Ser
 
 from __future__ import annotations
 
+import re
 from functools import partial
+from urllib.parse import unquote
 
-from wiretape.traces.decoders.contents import has_thinking, parts_of, said, text_of
+from wiretape.traces.decoders.contents import has_thinking, parts_of, raw, said, texts_of
 from wiretape.traces.decoders.readers import ModelReader, ModelState, error_in
 from wiretape.traces.decoders.requests import body_of, history, is_post, parameters, path_of, provider_of, system_digest
 from wiretape.traces.decoders.values import asked, clean, count, declared, dicts, handed, mend, string, usage_of
-from wiretape.traces.types import Asked, Declared, Handed, Json, ModelView, Request, Said, Usage
+from wiretape.traces.types import Asked, Declared, Handed, Json, ModelView, Request, Said, Usage, header
 
 __all__ = ["AnthropicMessages", "error_body"]
 
-_NOT_PARAMETERS = ("model", "messages", "system", "tools", "stream", "anthropic_version", "mcp_servers", "container")
+_NOT_PARAMETERS = (
+    "model",
+    "messages",
+    "system",
+    "tools",
+    "stream",
+    "anthropic_version",
+    "cache_control",
+    "container",
+    "mcp_servers",
+)
 _USAGE = {
     "input": (("input_tokens",),),
     "output": (("output_tokens",),),
     "cached": (("cache_read_input_tokens",),),
+    "reasoning": (("output_tokens_details", "thinking_tokens"),),
 }
 _ASKS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
-_EVENTS = frozenset({"message_stop", "ping", "content_block_stop"})
+_SILENT = frozenset({"thinking_delta", "signature_delta", "citations_delta", "compaction_delta"})
+_ERRORS = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    529: "overloaded_error",
+}
+_MODEL = re.compile(r"/models/([^/:?]+):")
+"""Vertex names the model in the path: …/models/claude-sonnet-4-5@20250929:streamRawPredict."""
 
 
 class AnthropicMessages:
     name = "anthropic-messages"
-    version = 1
+    version = 2
 
     def claims(self, request: Request, content_type: str | None) -> bool:
-        """By path; on Vertex and behind `/invocations` by the body, which names an Anthropic version."""
+        """Many APIs have a path that ends in `messages`: the body must be a history for a model, or the header be there."""
         path = path_of(request)
-        if not is_post(request):
+        if not is_post(request) or not path.endswith(("/messages", "rawpredict", "/invocations")):
             return False
-        if path.endswith("/messages") and not path.endswith("/threads/messages"):
-            body = body_of(request)
-            return "/threads/" not in path and (body is None or _is_ours(body))
-        shared = path.endswith((":rawpredict", ":streamrawpredict", "/invocations"))
-        body = body_of(request) if shared else None
-        return isinstance(body, dict) and "anthropic_version" in body
+        body = body_of(request)
+        if path.endswith("/messages"):
+            versioned = header(request.headers, "anthropic-version") is not None
+            return _is_history(body) and (versioned or _asks_model(path, body)) if body is not None else versioned
+        return _is_history(body) and ("anthropic_version" in body or "/publishers/anthropic/" in path)
 
     def reader(self, request: Request, status: int, content_type: str | None) -> ModelReader:
         return ModelReader(partial(_asked_view, request), MessagesState, status)
 
 
-def _is_ours(body: Json) -> bool:
+def _is_history(body: Json) -> bool:
     return isinstance(body, dict) and isinstance(body.get("messages"), list)
 
 
-def error_body(status: int, message: str, code: str) -> Json:
-    return {"type": "error", "error": {"type": "invalid_request_error" if status < 500 else "api_error", "message": message}}
+def _asks_model(path: str, body: dict[str, Json]) -> bool:
+    return path.endswith("/v1/messages") or ("model" in body and "max_tokens" in body)
+
+
+def error_body(status: int, message: str) -> Json:
+    """https://docs.anthropic.com/en/api/errors"""
+    kind = _ERRORS.get(status, "invalid_request_error" if status < 500 else "api_error")
+    return {"type": "error", "error": {"type": kind, "message": message}}
 
 
 # ---------------------------------------------------------------- the request
@@ -61,10 +89,11 @@ def error_body(status: int, message: str, code: str) -> Json:
 def _asked_view(request: Request) -> ModelView:
     given = body_of(request)
     body = given if isinstance(given, dict) else {}
+    in_path = _MODEL.search(request.url)
     return ModelView(
         provider=provider_of(request, "anthropic"),
         api="messages",
-        requested_model=string(body.get("model")) or _model_in_path(request),
+        requested_model=string(body.get("model")) or (unquote(in_path[1]) if in_path else None),
         parameters=parameters(body, _NOT_PARAMETERS),
         system_digest=system_digest(parts_of(body.get("system"))),
         said=history(_said(message) for message in dicts(body.get("messages"))),
@@ -72,154 +101,142 @@ def _asked_view(request: Request) -> ModelView:
     )
 
 
-def _model_in_path(request: Request) -> str | None:
-    """Vertex names the model in the path: …/models/claude-sonnet-4-5:rawPredict."""
-    _, models, rest = path_of(request).partition("/models/")
-    return rest.rpartition(":")[0] or None if models else None
-
-
 def _tool(tool: dict[str, Json]) -> Declared:
     return declared(tool, tool.get("input_schema"))
 
 
 def _said(message: dict[str, Json]) -> Said:
+    """Results of server tools stay in the content: nobody handed them back."""
     role, content = string(message.get("role")) or "", message.get("content")
-    blocks = list(dicts(content))
-    asks = [_ask(block) for block in blocks if block.get("type") in _ASKS]
-    results = [_result(block) for block in blocks if block.get("type") == "tool_result"]
-    rest = [block for block in blocks if not _is_call(block)] if isinstance(content, list) else content
-    return said(role, rest, asked=asks, handed=results)
+    asks = [_ask(block) for block in dicts(content) if _kind(block) in _ASKS]
+    results = [_result(block) for block in dicts(content) if _kind(block) == "tool_result"]
+    rest = [block for block in dicts(content) if _kind(block) not in {*_ASKS, "tool_result"}]
+    return said(role, rest if isinstance(content, list) else content, asked=asks, handed=results)
 
 
-def _is_call(block: dict[str, Json]) -> bool:
-    return block.get("type") in _ASKS or _is_result(block)
-
-
-def _is_result(block: dict[str, Json]) -> bool:
-    return (string(block.get("type")) or "").endswith("tool_result")
+def _kind(block: dict[str, Json]) -> str:
+    return string(block.get("type")) or ""
 
 
 def _ask(block: dict[str, Json]) -> Asked:
-    return asked(block.get("name"), block.get("id"), block.get("input"), by_provider=block.get("type") != "tool_use")
+    return asked(block.get("name"), block.get("id"), block.get("input"), by_provider=_kind(block) != "tool_use")
 
 
-def _result(block: dict[str, Json]) -> Handed:
-    return handed(block.get("tool_use_id"), block.get("content"), is_error=block.get("is_error") is True)
+def _result(block: dict[str, Json], tool: str | None = None) -> Handed:
+    content = block.get("content")
+    failed = isinstance(content, dict) and _kind(content).endswith("_error")
+    return handed(block.get("tool_use_id"), content, tool=tool, is_error=failed or block.get("is_error") is True)
 
 
 # ---------------------------------------------------------------- the answer
 
 
 class _Block:
-    """One content block while it grows."""
+    """One content block while it grows; `start` is what opened it, {} where that was never seen."""
 
-    __slots__ = ("closed", "pieces", "start", "texts")
-
-    def __init__(self, start: dict[str, Json]) -> None:
-        self.start = start
-        self.texts = [text_of([start])]
+    def __init__(self, index: int, start: dict[str, Json]) -> None:
+        self.index, self.start, self.kind = index, start, _kind(start)
+        self.texts = texts_of([start])
         self.pieces: list[str] = []
         self.closed = False
 
     def grow(self, delta: dict[str, Json]) -> bool:
         """Whether the delta was one that is known."""
-        kind = delta.get("type")
+        kind = _kind(delta)
         if kind == "text_delta":
-            self.texts.append(string(delta.get("text")) or "")
+            self.texts.append(raw(delta.get("text")))
         elif kind == "input_json_delta":
-            piece = delta.get("partial_json")
-            self.pieces.append(piece if isinstance(piece, str) else "")
-        return kind in (
-            "text_delta",
-            "input_json_delta",
-            "thinking_delta",
-            "signature_delta",
-            "citations_delta",
-            "compaction_delta",
-        )
+            self.pieces.append(raw(delta.get("partial_json")))
+        return kind in _SILENT or kind in ("text_delta", "input_json_delta")
 
-    def asked(self, *, done: bool) -> Asked:
+    @property
+    def text(self) -> str:
+        return "".join(self.texts) if self.kind in ("text", "") else ""
+
+    def asked(self, done: bool) -> Asked:
         """The arguments are the pieces put together; where there were none, those that the start gave."""
         text = "".join(self.pieces)
-        given: Json = text if text.strip() else self.start.get("input") or ("" if self.closed or done else None)
-        by_provider = self.start.get("type") != "tool_use"
+        given = text if text.strip() else self.start.get("input") or None
         finished = self.closed or done
-        return asked(self.start.get("name"), self.start.get("id"), given, finished=finished, by_provider=by_provider)
+        return asked(
+            self.start.get("name"), self.start.get("id"), given, finished=finished, by_provider=self.kind != "tool_use"
+        )
 
 
 class MessagesState(ModelState):
     def __init__(self) -> None:
         super().__init__()
         self._answered = False
-        self._blocks: dict[int, _Block] = {}
+        self._blocks: list[_Block] = []
+        self._newest: dict[int | None, _Block] = {}
         self._heads: dict[str, Json] = {}
         self._usage: dict[str, int] = {}
 
     def event(self, name: str, value: Json) -> None:
-        kind = (string(value.get("type")) or name) if isinstance(value, dict) else ""
+        kind = _kind(value) or name if isinstance(value, dict) else ""
         if not isinstance(value, dict):
             self.unknown += 1
         elif error := error_in(name, value):
             self.error, self.done = self.error or error, True
-        elif kind == "message_start":
-            self._message(value.get("message"))
-        elif kind in ("content_block_start", "content_block_delta", "content_block_stop"):
-            self._block(kind, value)
-        elif kind == "message_delta":
-            self._head(value.get("delta"))
+        elif kind in ("message_start", "message_delta"):
+            message = value.get("message" if kind == "message_start" else "delta")
+            self._message(message if isinstance(message, dict) else {})
             self._usage |= usage_of(value.get("usage"), _USAGE)
-        elif kind == "message_stop":
-            self.done = True
+        elif kind.startswith("content_block_"):
+            self._block(kind, value)
         else:
-            self.unknown += kind not in _EVENTS
+            self.done = self.done or kind == "message_stop"
+            self.unknown += kind not in ("message_stop", "ping")
 
     def whole(self, value: Json) -> None:
-        if not isinstance(value, dict):
-            return
-        self.error = error_in("", value)
-        if not self.error:
+        if isinstance(value, dict):
+            self.error = error_in("", value)
             self._message(value)
-            for block in self._blocks.values():
-                block.closed = True
+        for block in self._blocks:
+            block.closed = True
 
-    def _message(self, message: Json) -> None:
-        if not isinstance(message, dict):
-            return
+    def _message(self, message: dict[str, Json]) -> None:
         self._answered = self._answered or "content" in message
-        self._head(message)
+        self._heads |= {key: text for key in ("id", "model", "stop_reason") if (text := string(message.get(key)))}
         self._usage |= usage_of(message.get("usage"), _USAGE)
-        for index, block in enumerate(dicts(message.get("content"))):
-            self._blocks[index] = _Block(block)
-
-    def _head(self, given: Json) -> None:
-        if isinstance(given, dict):
-            self._heads |= {key: text for key in ("id", "model", "stop_reason") if (text := string(given.get(key)))}
+        self._blocks += [_Block(index, block) for index, block in enumerate(dicts(message.get("content")))]
 
     def _block(self, kind: str, value: dict[str, Json]) -> None:
-        index = count(value.get("index"))
-        at = max(self._blocks, default=-1) + (kind == "content_block_start") if index is None else index
         if kind == "content_block_start":
             start = value.get("content_block")
-            self._blocks[at] = _Block(start if isinstance(start, dict) else {})
+            self._open(count(value.get("index")), start if isinstance(start, dict) else {})
             return
-        block = self._blocks.setdefault(at, _Block({}))
+        block, delta = self._known(count(value.get("index"))), value.get("delta")
         if kind == "content_block_stop":
             block.closed = True
-            return
-        delta = value.get("delta")
-        self.unknown += not (isinstance(delta, dict) and block.grow(delta))
+        else:
+            self.unknown += not (kind == "content_block_delta" and isinstance(delta, dict) and block.grow(delta))
+
+    def _open(self, index: int | None, start: dict[str, Json]) -> _Block:
+        self._answered = True
+        block = _Block(len(self._blocks) if index is None else index, start)
+        self._blocks.append(block)
+        self._newest[None] = self._newest[block.index] = block
+        return block
+
+    def _known(self, index: int | None) -> _Block:
+        """The newest block of an index; without an index the newest of all. One that nobody opened is opened."""
+        return self._newest.get(index) or self._open(index, {})
 
     def fields(self) -> dict[str, Json]:
-        blocks = [self._blocks[index] for index in sorted(self._blocks)]
+        blocks = sorted(self._blocks, key=lambda block: block.index)
+        asks = [block.asked(self.done) for block in blocks if block.kind in _ASKS]
+        tools = {ask.call_id: ask.tool for ask in asks}
+        results = [clean(block.start) for block in blocks if block.kind.endswith("tool_result")]
         told: dict[str, Json] = {
             "model": self._heads.get("model"),
             "response_id": self._heads.get("id"),
             "stop_reason": self._heads.get("stop_reason"),
             "usage": Usage(**self._usage),
             "reasoning": has_thinking([block.start for block in blocks]),
-            "asked": tuple(block.asked(done=self.done) for block in blocks if block.start.get("type") in _ASKS),
-            "handed": tuple(_result(clean(block.start)) for block in blocks if _is_result(block.start)),
+            "asked": tuple(asks),
+            "handed": tuple(_result(block, tools.get(string(block.get("tool_use_id")))) for block in results),
         }
         if self._answered:
-            told["text"] = mend("".join(text for block in blocks for text in block.texts))
+            told["text"] = mend("".join(block.text for block in blocks))
         return told

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from wiretape.traces.decoders.values import attachment, clean, dicts, digest, mend
+from wiretape.traces.decoders.values import attachment, clean, dicts, digest, mend, string
 from wiretape.traces.types import Asked, Handed, Json, Said
 
-__all__ = ["has_thinking", "parts_of", "said", "text_of", "texts_of"]
+__all__ = ["has_thinking", "parts_of", "raw", "said", "system_before", "texts_of"]
 
 _TEXT = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 """Types of parts that people read → the key that holds the text."""
@@ -45,7 +45,7 @@ def _part(item: Json) -> list[Json]:
         return [{"type": "text", "text": item}] if item else []
     if not isinstance(item, dict):
         return [] if item is None else [item]
-    if item.get("type") in _THINKING:
+    if string(item.get("type")) in _THINKING:
         return []
     text = _text(item)
     return [item] if text is None else [{"type": "text", "text": text}]
@@ -67,13 +67,19 @@ def texts_of(content: Json) -> list[str]:
     return [text for text in texts if text is not None]
 
 
-def text_of(content: Json) -> str:
-    """As the assistant says it: the pieces of one utterance."""
-    return mend("".join(texts_of(content)))
+def raw(value: Json) -> str:
+    """A piece of a text that a stream cut anywhere, inside a surrogate pair too: to be joined first and mended then."""
+    return value if isinstance(value, str) else ""
+
+
+def system_before(messages: Sequence[dict[str, Json]]) -> tuple[list[Json], Sequence[dict[str, Json]]]:
+    """The parts of the system and developer messages at the start, and the messages after them."""
+    start = next((n for n, each in enumerate(messages) if each.get("role") not in ("system", "developer")), len(messages))
+    return [part for each in messages[:start] for part in parts_of(each.get("content"))], messages[start:]
 
 
 def has_thinking(content: Json) -> bool:
-    return any(part.get("type") in _THINKING for part in dicts(content) if isinstance(part.get("type"), str))
+    return any(string(part.get("type")) in _THINKING for part in dicts(content))
 
 
 def said(role: str, content: Json, *, asked: Sequence[Asked] = (), handed: Sequence[Handed] = ()) -> Said:
@@ -98,7 +104,7 @@ def said(role: str, content: Json, *, asked: Sequence[Asked] = (), handed: Seque
 
 def _attachments(parts: Iterable[Json]) -> Iterable[str]:
     for part in parts:
-        if isinstance(part, dict) and isinstance(part.get("type"), str) and part["type"] in _ATTACHMENTS:
+        if isinstance(part, dict) and string(part.get("type")) in _ATTACHMENTS:
             yield attachment(clean(part))
 
 

@@ -1,80 +1,121 @@
-"""MCP over streamable HTTP (https://modelcontextprotocol.io/specification/2025-06-18/basic/transports): JSON-RPC 2.0 messages,
-one or a batch a request, answered as JSON or as a stream; the older transport answers on its GET stream.
+"""MCP over streamable HTTP (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports): JSON-RPC 2.0 messages,
+one or (until 2025-03-26) a batch a request, answered as JSON or as a stream. The older transport answers on its GET stream.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import cached_property
 
 from wiretape.traces.decoders.readers import BodyReader, State
 from wiretape.traces.decoders.requests import body_of, is_post
-from wiretape.traces.decoders.values import clean, compact, declared, dicts, error_words, string
+from wiretape.traces.decoders.sse import SseReader
+from wiretape.traces.decoders.values import clean, compact, declared, dicts, error_words, parse, string
 from wiretape.traces.types import Declared, Json, McpAnswer, McpRequest, McpView, Request, header
 
-__all__ = ["Mcp", "error_body"]
+__all__ = ["Mcp", "error_body", "listens"]
 
-_SESSION = "mcp-session-id"
+SESSION = "mcp-session-id"
 _VERSION = "mcp-protocol-version"
+_METHOD = re.compile(
+    r"(initialize|ping)$|(tools|resources|prompts|notifications|completion|logging|roots|sampling|elicitation|server)/"
+)
+"""Others speak JSON-RPC too (Ethereum nodes, A2A): without MCP's headers the method must be one of its own."""
+_LOOK = 65_536
 
 
 class Mcp:
     name = "mcp"
-    version = 1
+    version = 2
 
     def claims(self, request: Request, content_type: str | None) -> bool:
-        """A POST by its body; a GET or DELETE by the headers that only MCP clients send."""
+        """A POST by its messages; a listening GET and a DELETE by the headers that only MCP clients send."""
+        session, version = header(request.headers, SESSION), header(request.headers, _VERSION)
         if is_post(request):
-            return any("method" in each or "result" in each or "error" in each for each in _messages(body_of(request)))
-        ours = header(request.headers, _SESSION) or header(request.headers, _VERSION)
-        return request.method.upper() in ("GET", "DELETE") and bool(ours)
+            if b'"jsonrpc"' not in (request.body or b""):
+                return False
+            return any(session or version or _is_ours(each) for each in _messages(body_of(request)))
+        listening = request.method == "GET" and version is not None and _accepts_events(request)
+        return request.method in ("GET", "DELETE") and (session is not None or listening)
 
     def reader(self, request: Request, status: int, content_type: str | None) -> McpReader:
         return McpReader(request, status)
 
 
-def error_body(message: str, request: Request) -> Json:
-    """A JSON-RPC error under the id of the request, which keeps its type; null where there is none."""
-    live = next((each["id"] for each in _messages(body_of(request)) if "id" in each), None)
-    return {"jsonrpc": "2.0", "id": live, "error": {"code": -32000, "message": message}}
+def listens(request: Request, body: bytes) -> bool:
+    """Whether a GET without MCP's headers has MCP's answers in its stream, as in the transport of 2024-11-05."""
+    if request.method != "GET" or not _accepts_events(request) or b'"jsonrpc"' not in body[:_LOOK]:
+        return False
+    return any(_speaks(event.data) for event in SseReader().feed(body[:_LOOK]))
+
+
+def _accepts_events(request: Request) -> bool:
+    return "text/event-stream" in (header(request.headers, "accept") or "")
+
+
+def _speaks(data: str) -> bool:
+    try:
+        return any(True for _ in _messages(parse(data)))
+    except ValueError:
+        return False
+
+
+def error_body(message: str, request: Request | None) -> Json:
+    """A JSON-RPC error under the id of the request with its type, one for each of a batch; null where there is none."""
+    given = body_of(request) if request else None
+    ids = [each["id"] for each in _messages(given) if "method" in each and "id" in each]
+    errors = [{"jsonrpc": "2.0", "id": live, "error": {"code": -32000, "message": message}} for live in ids or [None]]
+    return errors if isinstance(given, list) and ids else errors[0]
 
 
 def _messages(value: Json) -> Iterator[dict[str, Json]]:
-    for each in dicts(value if isinstance(value, list) else [value]):
-        if each.get("jsonrpc") == "2.0":
-            yield each
+    return (each for each in dicts(value if isinstance(value, list) else [value]) if each.get("jsonrpc") == "2.0")
+
+
+def _is_ours(message: dict[str, Json]) -> bool:
+    method = message.get("method")
+    return bool(_METHOD.match(method)) if isinstance(method, str) else "result" in message or "error" in message
 
 
 def _id(message: dict[str, Json]) -> str | None:
     return compact(message["id"]) if message.get("id") is not None else None
 
 
+def _sorted(messages: Iterator[dict[str, Json]]) -> tuple[list[McpRequest], list[McpAnswer]]:
+    """(requests and notifications, answers) among the messages of one side."""
+    asked, answered = [], []
+    for each in messages:
+        if method := string(each.get("method")):
+            asked.append(McpRequest(id=_id(each), method=method, params=each.get("params")))
+        else:
+            answered.append(McpAnswer(id=_id(each), result=each.get("result"), error=each.get("error")))
+    return asked, answered
+
+
 class McpState(State):
+    """What the server sent."""
+
     def __init__(self) -> None:
         super().__init__()
         self.answers: list[McpAnswer] = []
-        self.from_server: list[McpRequest] = []
+        self.asked: list[McpRequest] = []
 
     def event(self, name: str, value: Json) -> None:
-        found = list(_messages(value))
-        self.unknown += not found
-        for message in found:
-            self._take(clean(message))
+        messages = list(_messages(value))
+        self.unknown += not messages
+        self.whole(value)
 
     def whole(self, value: Json) -> None:
-        for message in _messages(value):
-            self._take(clean(message))
-        if not self.answers and isinstance(value, dict) and "jsonrpc" not in value:
-            self.error = error_words(value)
+        asked, answers = _sorted(clean(each) for each in _messages(value))
+        self.asked += asked
+        self.answers += answers
+        nobodys = (error_words(each.error) for each in answers if each.id is None)
+        self.error = self.error or next((words for words in nobodys if words), None)
 
     def plain(self, data: str) -> None:
         """The older transport names its endpoint in an event of plain text."""
         self.unknown += not data.startswith("/") and "://" not in data
-
-    def _take(self, message: dict[str, Json]) -> None:
-        if method := string(message.get("method")):
-            self.from_server.append(McpRequest(id=_id(message), method=method, params=message.get("params")))
-        else:
-            self.answers.append(McpAnswer(id=_id(message), result=message.get("result"), error=message.get("error")))
 
 
 class McpReader(BodyReader[McpState]):
@@ -82,41 +123,44 @@ class McpReader(BodyReader[McpState]):
         super().__init__(McpState)
         self._request, self._status = request, status
 
-    def _asked(self) -> list[McpRequest]:
-        sent = (clean(each) for each in _messages(body_of(self._request)))
-        return [
-            McpRequest(id=_id(each), method=method, params=each.get("params"))
-            for each in sent
-            if (method := string(each.get("method")))
-        ]
+    @cached_property
+    def _sent(self) -> tuple[list[McpRequest], list[McpAnswer]]:
+        return _sorted(_messages(body_of(self._request)))
 
     @property
     def complete(self) -> bool:
-        """Every request of this exchange is answered; a listening GET never is, a notification needs nothing."""
-        if not is_post(self._request):
+        """Every request of this exchange is answered. A listening GET never is; a notification needs nothing."""
+        if self._request.method == "GET":
             return False
-        answered = {answer.id for answer in self.settled().answers}
-        return all(asked.id in answered for asked in self._asked() if asked.id is not None)
+        state = self.settled()
+        answered = {answer.id for answer in state.answers}
+        return state.done or all(asked.id in answered for asked in self._sent[0] if asked.id is not None)
 
     def view(self) -> McpView:
-        state, asked = self.settled(), self._asked()
+        state, (asked, replies) = self.settled(), self._sent
         listed = {each.id for each in asked if each.method == "tools/list"}
+        results = [answer.result for answer in state.answers if answer.id in listed]
         return McpView(
             server=_server(state.answers),
-            session=header(self._request.headers, _SESSION),
+            session=string(header(self._request.headers, SESSION)),
             requests=tuple(asked),
             answers=tuple(state.answers),
-            declared=tuple(tool for answer in state.answers if answer.id in listed for tool in _declared(answer.result)),
-            from_server=tuple(state.from_server),
-            error=self.failure(self._status) if self._status >= 400 and not state.answers else state.error,
+            declared=tuple(tool for result in results for tool in _declared(result)),
+            from_server=tuple(state.asked),
+            replies=tuple(replies),
+            error=self._error(state),
             unknown_events=state.unknown,
         )
 
+    def _error(self, state: McpState) -> str | None:
+        """A 405 to GET or DELETE is no error: it says that the server offers no such thing."""
+        declined = self._status == 405 and not is_post(self._request)
+        return self.failure(self._status) if self._status >= 400 and not declined else state.error
+
 
 def _server(answers: list[McpAnswer]) -> str | None:
-    """The name in an answer to `initialize` or `server/discover`."""
-    results = (answer.result for answer in answers if isinstance(answer.result, dict))
-    infos = (result.get("serverInfo") for result in results)
+    """The name that an answer to `initialize` gives."""
+    infos = (answer.result.get("serverInfo") for answer in answers if isinstance(answer.result, dict))
     return next((name for info in infos if isinstance(info, dict) and (name := string(info.get("name")))), None)
 
 
@@ -124,12 +168,8 @@ def _declared(result: Json) -> Iterator[Declared]:
     for tool in dicts(result.get("tools") if isinstance(result, dict) else None):
         hints = tool.get("annotations")
         hints = hints if isinstance(hints, dict) else {}
-        yield declared(
-            tool,
-            tool.get("inputSchema"),
-            read_only=_flag(hints.get("readOnlyHint")),
-            destructive=_flag(hints.get("destructiveHint")),
-        )
+        read_only, destructive = (_flag(hints.get(name)) for name in ("readOnlyHint", "destructiveHint"))
+        yield declared(tool, tool.get("inputSchema"), read_only=read_only, destructive=destructive)
 
 
 def _flag(value: Json) -> bool | None:

@@ -10,18 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 
-from wiretape.traces.decoders.contents import has_thinking, said, text_of
+from wiretape.traces.decoders.contents import has_thinking, raw, said, system_before, texts_of
 from wiretape.traces.decoders.readers import ModelReader, ModelState, error_in
-from wiretape.traces.decoders.requests import (
-    body_of,
-    history,
-    is_post,
-    parameters,
-    parts_before,
-    path_of,
-    provider_of,
-    system_digest,
-)
+from wiretape.traces.decoders.requests import body_of, history, is_post, parameters, path_of, provider_of, system_digest
 from wiretape.traces.decoders.values import (
     arguments_of,
     asked,
@@ -59,7 +50,7 @@ _OURS = frozenset({"choices", "usage", "x_groq"})
 
 class OpenAIChat:
     name = "openai-chat"
-    version = 1
+    version = 2
 
     def claims(self, request: Request, content_type: str | None) -> bool:
         """By path; where others use the path too (`/v1/chat`, `/invocations`, `:rawPredict`), by the body as well."""
@@ -68,7 +59,7 @@ class OpenAIChat:
             return False
         if path.endswith("/chat/completions"):
             return True
-        shared = path.endswith(("/v1/chat", "/invocations")) or ("/publishers/" in path and path.endswith("rawpredict"))
+        shared = path.endswith(("/v1/chat", "/invocations", "rawpredict")) and "/publishers/anthropic/" not in path
         body = body_of(request) if shared else None
         return isinstance(body, dict) and isinstance(body.get("messages"), list) and "anthropic_version" not in body
 
@@ -77,7 +68,8 @@ class OpenAIChat:
 
 
 def error_body(status: int, message: str, code: str) -> Json:
-    kind = "invalid_request_error" if 400 <= status < 500 else "server_error"
+    """https://platform.openai.com/docs/guides/error-codes"""
+    kind = "rate_limit_error" if status == 429 else "invalid_request_error" if status < 500 else "server_error"
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
 
@@ -87,7 +79,7 @@ def error_body(status: int, message: str, code: str) -> Json:
 def _asked_view(request: Request) -> ModelView:
     given = body_of(request)
     body = given if isinstance(given, dict) else {}
-    system, rest = parts_before(list(dicts(body.get("messages"))))
+    system, rest = system_before(list(dicts(body.get("messages"))))
     return ModelView(
         provider=provider_of(request, "openai"),
         api="chat",
@@ -100,8 +92,13 @@ def _asked_view(request: Request) -> ModelView:
 
 
 def _tools(tools: Json) -> tuple[Declared, ...]:
-    inner = (tool.get(str(tool.get("type", "function"))) or tool for tool in dicts(tools))
-    return tuple(_tool(each) for each in dicts(list(inner)))
+    return tuple(_tool(_inner(tool)) for tool in dicts(tools))
+
+
+def _inner(tool: dict[str, Json]) -> dict[str, Json]:
+    """Functions and custom tools stand under their type; a provider's own tool has no name but that."""
+    inner = tool.get(string(tool.get("type")) or "function")
+    return inner if isinstance(inner, dict) and "name" in inner else tool
 
 
 def _tool(tool: dict[str, Json]) -> Declared:
@@ -125,7 +122,7 @@ def _calls_in(message: dict[str, Json]) -> list[dict[str, Json]]:
 
 def _whole_call(call: dict[str, Json]) -> Asked:
     name, given = _function(call)
-    return asked(name, call.get("id"), given)
+    return asked(name, call.get("id"), given, free=_is_custom(call))
 
 
 def _function(call: dict[str, Json]) -> tuple[str, Json]:
@@ -136,6 +133,10 @@ def _function(call: dict[str, Json]) -> tuple[str, Json]:
     return string(function.get("name")) or "", function.get("input") if given is None else given
 
 
+def _is_custom(call: dict[str, Json]) -> bool:
+    return isinstance(call.get("custom"), dict) and not call.get("function")
+
+
 # ---------------------------------------------------------------- the answer
 
 
@@ -144,6 +145,7 @@ class _Call:
     index: int
     call_id: str = ""
     name: str = ""
+    custom: bool = False
     pieces: list[str] = field(default_factory=list)
 
     @property
@@ -153,7 +155,7 @@ class _Call:
     @property
     def whole(self) -> bool:
         """Its arguments are complete: another named fragment is another call."""
-        return isinstance(arguments_of(self.text or "-"), dict)
+        return bool(self.pieces) and self.pieces[-1].rstrip().endswith("}") and arguments_of(self.text) is not None
 
 
 @dataclass(slots=True)
@@ -170,8 +172,13 @@ class _Choice:
             name, given = _function(fragment)
             call.call_id = call.call_id or string(fragment.get("id")) or ""
             call.name = call.name or name
-            if given is not None:
-                call.pieces.append(given if isinstance(given, str) else compact(clean(given)))
+            call.custom = call.custom or _is_custom(fragment)
+            call.pieces.append(_text(given))
+
+    def take_whole(self, calls: list[dict[str, Json]]) -> None:
+        for position, call in enumerate(calls):
+            name, given = _function(call)
+            self.calls.append(_Call(position, string(call.get("id")) or "", name, _is_custom(call), [_text(given)]))
 
     def _call_for(self, fragment: dict[str, Json]) -> _Call:
         """The call that a fragment continues, by index, else by id, else the open one; a new one where it opens one."""
@@ -202,7 +209,20 @@ class _Choice:
     def asked(self, done: bool) -> list[Asked]:
         """In order of their index, those of one index as they came."""
         finished = done or self.finish is not None
-        return [asked(c.name, c.call_id, c.text, finished=finished) for c in sorted(self.calls, key=lambda call: call.index)]
+        calls = sorted(self.calls, key=lambda call: call.index)
+        return [asked(c.name, c.call_id, c.text, finished=finished, free=c.custom) for c in calls]
+
+
+def _text(given: Json) -> str:
+    """Arguments as text: some servers send the object itself."""
+    return "" if given is None else given if isinstance(given, str) else compact(clean(given))
+
+
+def _fragments(part: dict[str, Json]) -> list[dict[str, Json]]:
+    old = part.get("function_call")
+    if isinstance(old, dict) and (old.get("name") or old.get("arguments")):
+        return [*dicts(part.get("tool_calls")), {"function": old}]
+    return list(dicts(part.get("tool_calls")))
 
 
 def _named(fragment: dict[str, Json]) -> bool:
@@ -249,20 +269,20 @@ class ChatState(ModelState):
         index = count(given.get("index"))
         choice = self._choices.setdefault(position if index is None else index, _Choice())
         part: dict[str, Json] = next(
-            (given[name] for name in (key, "delta", "message") if isinstance(given.get(name), dict)), {}
+            (given[each] for each in (key, "delta", "message") if isinstance(given.get(each), dict)), {}
         )
         self._said(choice, part)
         if key == "message":
-            choice.calls += [_Call(n, string(c.get("id")) or "", *_named_text(c)) for n, c in enumerate(_calls_in(part))]
+            choice.take_whole(_calls_in(part))
         else:
-            choice.take(_calls_in(part) if part.get("tool_calls") else _legacy(part))
+            choice.take(_fragments(part))
         choice.finish = string(given.get("finish_reason")) or choice.finish
         self.error = self.error or error_in("", given)
 
     def _said(self, choice: _Choice, part: dict[str, Json]) -> None:
         content, audio = part.get("content"), part.get("audio")
-        choice.texts += [text_of(content), string(part.get("refusal")) or ""]
-        choice.transcript.append((string(audio.get("transcript")) if isinstance(audio, dict) else None) or "")
+        choice.texts += [*texts_of(content), raw(part.get("refusal"))]
+        choice.transcript.append(raw(audio.get("transcript")) if isinstance(audio, dict) else "")
         self._reasoning = self._reasoning or has_thinking(content) or any(part.get(name) for name in _REASONING)
 
     def fields(self) -> dict[str, Json]:
@@ -278,14 +298,3 @@ class ChatState(ModelState):
         if self._answered:
             told["text"] = "\n".join(text for choice in choices if (text := choice.text()))
         return told
-
-
-def _legacy(part: dict[str, Json]) -> list[dict[str, Json]]:
-    """The fragment of a call from the days before `tool_calls`."""
-    old = part.get("function_call")
-    return [{"index": 0, "function": old}] if isinstance(old, dict) else []
-
-
-def _named_text(call: dict[str, Json]) -> tuple[str, list[str]]:
-    name, given = _function(call)
-    return name, [] if given is None else [given if isinstance(given, str) else compact(clean(given))]

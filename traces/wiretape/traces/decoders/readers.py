@@ -29,7 +29,7 @@ class Reader(Protocol):
 
     @property
     def complete(self) -> bool:
-        """The terminal event of the API was seen, or the whole JSON: no more was to come. Costs a parse: ask at the end."""
+        """The terminal event of the API was seen, or the whole JSON. Costs a parse where it is JSON: ask at the end."""
         ...
 
     def view(self) -> View: ...
@@ -127,7 +127,7 @@ class BodyReader[S: State]:
         if self._parsed is None or self._parsed[0] != size:
             state, self._value = self._fresh(), None
             try:
-                self._value = parse(bytes(self._whole))
+                self._value = parse(self._whole)
                 state.whole(self._value)
                 state.done = True
             except ValueError:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
-from wiretape.traces.decoders.contents import parts_of
 from wiretape.traces.decoders.values import clean, digest, parse
-from wiretape.traces.types import Handed, Json, Request, Said
+from wiretape.traces.types import Declared, Handed, Json, Request, Said
 
-__all__ = ["body_of", "history", "is_post", "parameters", "parts_before", "path_of", "provider_of", "system_digest"]
+__all__ = ["body_of", "distinct", "history", "is_post", "parameters", "path_of", "provider_of", "system_digest"]
 
 _PROVIDERS = {
     "ai-gateway.vercel.sh": "vercel",
@@ -63,10 +62,13 @@ def path_of(request: Request) -> str:
 
 def body_of(request: Request) -> Json:
     """The JSON of the body; None where there is none (still encoded, cut, something else)."""
+    body = request.body or b""
     try:
-        return clean(parse(request.body)) if request.body else None
+        value = parse(body)
     except ValueError:
         return None
+    halves = b"\\ud" in body or b"\\uD" in body
+    return clean(value) if halves else value
 
 
 def provider_of(request: Request, dialect: str) -> str:
@@ -101,7 +103,8 @@ def history(elements: Iterable[Said]) -> tuple[Said, ...]:
     said = []
     for element in elements:
         tools |= {call.call_id: call.tool for call in element.asked if call.call_id}
-        said.append(element.model_copy(update={"handed": tuple(_named(result, tools) for result in element.handed)}))
+        named = tuple(_named(result, tools) for result in element.handed)
+        said.append(element.model_copy(update={"handed": named}) if named else element)
     return tuple(said)
 
 
@@ -110,7 +113,6 @@ def _named(result: Handed, tools: dict[str, str]) -> Handed:
     return result.model_copy(update={"tool": tool})
 
 
-def parts_before(messages: list[dict[str, Json]]) -> tuple[list[Json], list[dict[str, Json]]]:
-    """(the parts of the system messages that stand at the start, the other messages)."""
-    at = next((n for n, each in enumerate(messages) if each.get("role") not in ("system", "developer")), len(messages))
-    return [part for each in messages[:at] for part in parts_of(each.get("content"))], messages[at:]
+def distinct(tools: Iterable[Declared]) -> tuple[Declared, ...]:
+    """Each tool once, where several places of a request declare it."""
+    return tuple({(tool.name, tool.digest): tool for tool in tools}.values())

@@ -40,9 +40,9 @@ _LONGEST_WORDS = 2000
 _PAYLOADS = ("data", "file_data", "image_url", "url", "image", "file_url", "document_url", "file_id", "id", "text")
 
 
-def parse(text: str | bytes) -> Json:
+def parse(text: str | bytes | bytearray) -> Json:
     """JSON of any size, integers exact; ValueError for what is none, NaN and infinities and over-deep nesting included."""
-    if isinstance(text, bytes | bytearray):
+    if not isinstance(text, str):
         text = text.decode("utf-8-sig", "replace")
     try:
         value = _DECODER.decode(text.strip(" \t\r\n"))
@@ -146,16 +146,19 @@ def arguments_of(text: str) -> Json:
         return None
 
 
-def asked(tool: Json, call_id: Json, given: Json, *, finished: bool = True, by_provider: bool = False) -> Asked:
-    """`given`: the arguments as text or as JSON. A call that was cut before its first argument has unknown ones, not {}."""
-    name, call = string(tool) or "", string(call_id)
-    if given is None or isinstance(given, str):
-        text = mend(given or "")
-        arguments = arguments_of(text) if finished or text.strip() else None
-    else:
-        arguments = clean(given)
-        text = compact(arguments)
-    return Asked(tool=name, call_id=call, arguments=arguments, arguments_text=text, by_provider=by_provider)
+def asked(
+    tool: Json, call_id: Json, given: Json, *, finished: bool = True, by_provider: bool = False, free: bool = False
+) -> Asked:
+    """`given`: the arguments as text or as JSON; `free`: as text that need be no JSON and is the argument itself.
+
+    A call that was cut before its first argument has unknown ones, not {}.
+    """
+    text = mend(given or "") if given is None or isinstance(given, str) else compact(clean(given))
+    known = finished or bool(text.strip())
+    arguments = (text if free else arguments_of(text)) if known else None
+    return Asked(
+        tool=string(tool) or "", call_id=string(call_id), arguments=arguments, arguments_text=text, by_provider=by_provider
+    )
 
 
 def handed(call_id: Json, content: Json, *, tool: Json = None, is_error: bool = False) -> Handed:
@@ -166,8 +169,7 @@ def text_alone(content: Json) -> Json:
     """The text where every part is text, one line a part; else the content as it stands."""
     if not isinstance(content, list) or not content:
         return content
-    found = (part.get("text") for part in dicts(content) if part.get("type") in _TEXTS)
-    texts = [text for text in found if isinstance(text, str)]
+    texts = [part["text"] for part in dicts(content) if part.get("type") in _TEXTS and isinstance(part.get("text"), str)]
     return "\n".join(texts) if len(texts) == len(content) else content
 
 
@@ -213,7 +215,8 @@ def error_words(value: Json) -> str | None:
     inner = value.get("error") or value.get("errors")
     if isinstance(inner, dict | list):
         return error_words(inner)
-    label = string(value.get("code")) or string(value.get("type")) or string(value.get("status"))
+    labels = (string(value.get(key)) for key in ("code", "type", "status"))
+    label = next((each for each in labels if each and each != "error"), None)
     said = next((value[key] for key in ("message", "error", "detail", "msg") if value.get(key)), None)
     if said is None and label is None:
         return None

@@ -1,18 +1,19 @@
-"""The formats that a trace is written in."""
+"""Traces written in other forms, one a file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
-from wiretape.traces.exports.text import render
+from wiretape.traces.exports import text
 from wiretape.traces.types import Trace
 
-__all__ = ["EXPORTS"]
+__all__ = ["EXPORTS", "Export"]
 
 
-def _text(trace: Trace, evidence: str) -> str:
-    return render(trace, evidence=evidence)
+class Export(Protocol):
+    def __call__(self, trace: Trace, *, evidence: str) -> str:
+        """`evidence` is the digest of the recording that the trace was read from."""
+        ...
 
 
-EXPORTS: dict[str, Callable[[Trace, str], str]] = {"text": _text}
-"""Name → (trace, digest of its evidence) → text."""
+EXPORTS: dict[str, Export] = {"text": text.render}

@@ -1,0 +1,1 @@
+"""How exchanges and events become steps: one source of steps a file, all writing into one `Work`."""
