@@ -5,13 +5,16 @@ PYTHON := $(VENV)/bin/python
 LOCK := requirements.lock
 READY := $(VENV)/.ready
 
-.PHONY: demo test check format clean setup lock
+.PHONY: corpus demo test check format clean setup lock
 
 demo: setup
 	$(PYTHON) -m examples.demo
 
 test: setup
 	$(PYTHON) -m pytest -n 2 --dist loadfile
+
+corpus: setup
+	$(PYTHON) scripts/corpus.py
 
 check: setup
 	$(VENV)/bin/ruff check .

@@ -11,6 +11,8 @@ import typer
 from wiretape.cli.main import VERBS
 from wiretape.proxy.control import ROUTES
 from wiretape.proxy.events import EVENT_FIELDS
+from wiretape.traces.decoders import DECODERS
+from wiretape.traces.decoders.sockets import SOCKETS
 from wiretape.traces.types import End
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -43,6 +45,10 @@ def test_every_route_is_documented_and_no_other() -> None:
 
 def test_every_event_is_documented_and_no_other() -> None:
     assert set(re.findall(r"^\| `([a-z_]+)` \|", text("control.md"), re.MULTILINE)) == set(EVENT_FIELDS)
+
+
+def test_every_decoder_is_documented_and_no_other() -> None:
+    assert set(re.findall(r"^\| `([a-z0-9-]+)` \|", text("providers.md"), re.MULTILINE)) == {*DECODERS, *SOCKETS}
 
 
 def test_every_end_has_its_line_in_the_table_of_fidelity() -> None:

@@ -7,10 +7,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from wiretape.traces import codings
-from wiretape.traces.types import End, Exchange, Request, Response
+from wiretape.traces.types import End, Exchange, ExchangeKind, Message, Request, Response
 
 WIRE = Path(__file__).parent.parent / "wire"
 
@@ -23,11 +23,12 @@ class Capture:
     plain: Exchange
     """Both bodies without content coding, as decoders take them."""
     expected: dict[str, Any]
+    provider: str
+    api: str
 
     @property
     def body(self) -> bytes:
-        assert self.plain.response is not None
-        return self.plain.response.body
+        return self.plain.response.body if self.plain.response else b""
 
 
 def captures(folder: Path = WIRE) -> Iterator[Capture]:
@@ -35,13 +36,31 @@ def captures(folder: Path = WIRE) -> Iterator[Capture]:
         if path.name == "MANIFEST.json":
             continue
         for number, each in enumerate(json.loads(path.read_text(encoding="utf-8"))["exchanges"]):
-            if each.get("kind") != "websocket" and each.get("request") and each.get("response"):
-                exchange = _exchange(number + 1, each)
-                yield Capture(f"{path.stem}[{number}]", exchange, _plain(exchange), each.get("expected") or {})
+            known = each.get("class") or {}
+            exchange = _socket(number + 1, each) if each.get("kind") == "websocket" else _exchange(number + 1, each)
+            yield Capture(
+                f"{path.stem}[{number}]",
+                exchange,
+                _plain(exchange) if exchange.response else exchange,
+                each.get("expected") or {},
+                str(known.get("provider")),
+                str(known.get("api")),
+            )
+
+
+def _socket(seq: int, given: dict[str, Any]) -> Exchange:
+    url = (given.get("request") or {}).get("url") or given.get("url") or "wss://unknown.invalid/"
+    senders: dict[str, Literal["client", "server"]] = {"sent": "client", "received": "server"}
+    messages = tuple(
+        Message(at, senders[each["direction"]], "text", json.dumps(each["json"]).encode())
+        for at, each in enumerate(given["messages"])
+    )
+    return Exchange(seq, Request("GET", url, ()), kind=ExchangeKind.WEBSOCKET, messages=messages, end=End.COMPLETE)
 
 
 def _exchange(seq: int, given: dict[str, Any]) -> Exchange:
-    request, response = given["request"], given["response"]
+    request = given.get("request") or {"method": "POST", "url": "https://unknown.invalid/"}
+    response = given.get("response") or {"status": 0}
     return Exchange(
         seq,
         Request(request["method"], request["url"], _pairs(request), _bytes(request) or None),

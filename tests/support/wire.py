@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from wiretape.traces.decoders import DECODERS, detect
-from wiretape.traces.types import End, Exchange, Headers, McpView, ModelView, Request, Response, View
+from wiretape.traces.types import End, Exchange, Headers, Request, Response
 
-__all__ = ["CAPTURES", "JSON_TYPE", "SSE_TYPE", "Capture", "events", "facts_met", "post", "seen"]
+__all__ = ["CAPTURES", "JSON_TYPE", "SSE_TYPE", "Capture", "events", "post", "seen"]
 
 WIRE = Path(__file__).parents[1] / "wire"
 JSON_TYPE, SSE_TYPE = "application/json", "text/event-stream"
@@ -85,48 +85,3 @@ def seen(request: Request, body: bytes, status: int = 200, content_type: str | N
     assert all(view == views[0] for view in views)
     views[0][0].model_dump_json()
     return views[0][0]
-
-
-def facts_met(view: View | None, facts: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Each fact that a view does not meet: name → (expected, got)."""
-    read = _model(view, facts) if isinstance(view, ModelView) else _mcp(view) if isinstance(view, McpView) else {}
-    wanted = {name: _wanted(name, value) for name, value in facts.items() if name != "usage_raw"}
-    return {name: (value, read.get(name)) for name, value in wanted.items() if read.get(name) != value}
-
-
-def _wanted(name: str, value: Any) -> Any:
-    if name == "tool_calls":
-        return [(call["name"], call["arguments"]) for call in value]
-    if name == "server_tools":  # OpenAI's items have no name but their type: `web_search_call`
-        return [tool.removesuffix("_call") for tool in value]
-    if name == "usage":
-        return {count: value.get(count) for count in ("input_tokens", "output_tokens")}
-    return value["message"] if name == "error" else value
-
-
-def _model(view: ModelView, facts: dict[str, Any]) -> dict[str, Any]:
-    message = facts.get("error", {}).get("message", "")
-    return {
-        "model": view.model,
-        "request_model": view.requested_model,
-        "text": view.text or "",
-        "finish_reason": view.stop_reason,
-        "tool_calls": [(call.tool, call.arguments) for call in view.asked if not call.by_provider],
-        "server_tools": [call.tool for call in view.asked if call.by_provider],
-        "usage": {"input_tokens": view.usage.input, "output_tokens": view.usage.output},
-        "request_tool_result_ids": [result.call_id for said in view.said for result in said.handed],
-        "error": message if message in (view.error or "") else view.error,
-    }
-
-
-def _mcp(view: McpView) -> dict[str, Any]:
-    [asked], result = view.requests, view.answers[0].result if view.answers else {}
-    params = asked.params or {}
-    return {
-        "mcp_method": asked.method,
-        "tools": [tool.name for tool in view.declared],
-        "tool": params.get("name"),
-        "arguments": params.get("arguments"),
-        "is_error": result.get("isError"),
-        "result_text": "".join(part["text"] for part in result.get("content", ())),
-    }

@@ -159,7 +159,7 @@ def test_it_is_idempotent_and_never_leaks_a_planted_secret(data: st.DataObject) 
     assert made.body(once, headers) == once
 
 
-@pytest.mark.parametrize("capture", list(captures()), ids=lambda each: each.name)
+@pytest.mark.parametrize("capture", [each for each in captures() if each.exchange.response], ids=lambda each: each.name)
 def test_it_leaves_real_traffic_without_secrets_as_it_is(capture: object) -> None:
     exchange = capture.exchange  # type: ignore[attr-defined]
     got = redactor().body(exchange.response.body, exchange.response.headers)

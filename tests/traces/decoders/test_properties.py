@@ -2,17 +2,28 @@
 
 import json
 import random
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.captures import captures
 from support.wire import CAPTURES, Capture, post
 
 from wiretape.traces.decoders import DECODERS, decode, detect, error_response
 from wiretape.traces.types import End, Exchange, Request, Response
 
-STREAMS = sorted((c for c in CAPTURES.values() if 0 < len(c.response.body) < 9000), key=lambda c: (c.api, c.name))
-ASKS = {api: next(c.request for c in STREAMS if c.api == api) for api in DECODERS}
+
+def real() -> Iterator[Capture]:
+    yield from CAPTURES.values()
+    for each in captures():
+        api = detect(each.plain.request)
+        if api and each.plain.response:
+            yield Capture(api, each.name, each.plain.request, each.plain.response, each.expected)
+
+
+STREAMS = sorted((c for c in real() if 0 < len(c.response.body) < 9000), key=lambda c: (c.api, c.name))
+ASKS = {api: next(c.request for c in real() if c.api == api) for api in DECODERS}
 ODD = [
     b"null",
     b"[]",
@@ -112,7 +123,7 @@ def test_it_says_ever_more_of_a_real_answer_that_was_cut(capture: Capture):
 @given(seed=st.integers(0, 10**6))
 def test_it_survives_real_requests_that_were_spoilt(capture: Capture, seed):
     rng, sent = random.Random(seed), capture.request
-    for body in (spoil(sent.body, rng), swapped(sent.body, rng)):
+    for body in (spoil(sent.body or b"", rng), swapped(sent.body or b"", rng)):
         spoilt = Request(sent.method, sent.url, sent.headers, body)
         DECODERS[capture.api].reader(spoilt, 200, None).view().model_dump_json()
         view = decode(Exchange(1, spoilt, Response(200), end=End.COMPLETE), capture.response.body)

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
 __all__ = [
+    "Approval",
     "ApprovalDecision",
     "ApprovalRequest",
     "Asked",
@@ -42,6 +43,7 @@ __all__ = [
     "Response",
     "Said",
     "SkillUsed",
+    "SocketView",
     "Source",
     "StateChange",
     "Step",
@@ -242,6 +244,16 @@ class Handed(Value):
     is_error: bool = False
 
 
+class Approval(Value):
+    """A tool call that a provider's own tool wants allowed, or the word about it."""
+
+    id: str | None
+    """Of the question; the decision names it."""
+    tool: str | None = None
+    approved: bool | None = None
+    """None is the question."""
+
+
 class Said(Value):
     """One element of the history in a request to a model, the system prompt left out."""
 
@@ -253,6 +265,7 @@ class Said(Value):
     handed: tuple[Handed, ...] = ()
     attachments: tuple[str, ...] = ()
     """`type sha256:…` of each image, file or sound."""
+    decided: tuple[Approval, ...] = ()
 
 
 class ModelView(Value):
@@ -285,6 +298,18 @@ class ModelView(Value):
     response_id: str | None = None
     previous_id: str | None = None
     conversation_id: str | None = None
+    unknown_events: int = 0
+    approvals: tuple[Approval, ...] = ()
+    """What the answer wants allowed."""
+    aside: bool = False
+    """It is no part of a conversation: embeddings, images, token counts."""
+
+
+class SocketView(Value):
+    """The calls of a model in one WebSocket conversation, in their order."""
+
+    type: Literal["socket"] = "socket"
+    calls: tuple[ModelView, ...] = ()
     unknown_events: int = 0
 
 
@@ -324,7 +349,7 @@ class McpView(Value):
     unknown_events: int = 0
 
 
-type View = Annotated[ModelView | McpView, Field(discriminator="type")]
+type View = Annotated[ModelView | McpView | SocketView, Field(discriminator="type")]
 
 
 # ---------------------------------------------------------------- steps: the canonical trace

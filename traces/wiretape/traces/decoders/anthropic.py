@@ -7,17 +7,24 @@ without any. The usage of `message_delta` overrides that of `message_start`. Ser
 
 from __future__ import annotations
 
-import re
 from functools import partial
-from urllib.parse import unquote
 
 from wiretape.traces.decoders.contents import has_thinking, parts_of, raw, said, texts_of
 from wiretape.traces.decoders.readers import ModelReader, ModelState, error_in
-from wiretape.traces.decoders.requests import body_of, history, is_post, parameters, path_of, provider_of, system_digest
+from wiretape.traces.decoders.requests import (
+    body_of,
+    history,
+    is_post,
+    model_in_path,
+    parameters,
+    path_of,
+    provider_of,
+    system_digest,
+)
 from wiretape.traces.decoders.values import asked, clean, count, declared, dicts, handed, mend, string, usage_of
 from wiretape.traces.types import Asked, Declared, Handed, Json, ModelView, Request, Said, Usage, header
 
-__all__ = ["AnthropicMessages", "error_body"]
+__all__ = ["AnthropicMessages", "MessagesState", "asked_view", "error_body"]
 
 _NOT_PARAMETERS = (
     "model",
@@ -46,8 +53,6 @@ _ERRORS = {
     429: "rate_limit_error",
     529: "overloaded_error",
 }
-_MODEL = re.compile(r"/models/([^/:?]+):")
-"""Vertex names the model in the path: …/models/claude-sonnet-4-5@20250929:streamRawPredict."""
 
 
 class AnthropicMessages:
@@ -66,7 +71,7 @@ class AnthropicMessages:
         return _is_history(body) and ("anthropic_version" in body or "/publishers/anthropic/" in path)
 
     def reader(self, request: Request, status: int, content_type: str | None) -> ModelReader:
-        return ModelReader(partial(_asked_view, request), MessagesState, status)
+        return ModelReader(partial(asked_view, request), MessagesState, status)
 
 
 def _is_history(body: Json) -> bool:
@@ -86,14 +91,13 @@ def error_body(status: int, message: str) -> Json:
 # ---------------------------------------------------------------- the request
 
 
-def _asked_view(request: Request) -> ModelView:
+def asked_view(request: Request) -> ModelView:
     given = body_of(request)
     body = given if isinstance(given, dict) else {}
-    in_path = _MODEL.search(request.url)
     return ModelView(
         provider=provider_of(request, "anthropic"),
         api="messages",
-        requested_model=string(body.get("model")) or (unquote(in_path[1]) if in_path else None),
+        requested_model=string(body.get("model")) or model_in_path(request),
         parameters=parameters(body, _NOT_PARAMETERS),
         system_digest=system_digest(parts_of(body.get("system"))),
         said=history(_said(message) for message in dicts(body.get("messages"))),

@@ -28,7 +28,7 @@ from wiretape.traces.decoders.values import (
 )
 from wiretape.traces.types import Asked, Declared, Json, ModelView, Request, Said, Usage
 
-__all__ = ["OpenAIChat", "error_body"]
+__all__ = ["ChatState", "OpenAIChat", "asked_view", "chat_said", "chat_tools", "error_body"]
 
 _NOT_PARAMETERS = ("model", "messages", "tools", "functions", "stream", "stream_options")
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking", "thinking_blocks")
@@ -64,7 +64,7 @@ class OpenAIChat:
         return isinstance(body, dict) and isinstance(body.get("messages"), list) and "anthropic_version" not in body
 
     def reader(self, request: Request, status: int, content_type: str | None) -> ModelReader:
-        return ModelReader(partial(_asked_view, request), ChatState, status)
+        return ModelReader(partial(asked_view, request), ChatState, status)
 
 
 def error_body(status: int, message: str, code: str) -> Json:
@@ -76,7 +76,7 @@ def error_body(status: int, message: str, code: str) -> Json:
 # ---------------------------------------------------------------- the request
 
 
-def _asked_view(request: Request) -> ModelView:
+def asked_view(request: Request) -> ModelView:
     given = body_of(request)
     body = given if isinstance(given, dict) else {}
     system, rest = system_before(list(dicts(body.get("messages"))))
@@ -86,12 +86,12 @@ def _asked_view(request: Request) -> ModelView:
         requested_model=string(body.get("model")),
         parameters=parameters(body, _NOT_PARAMETERS),
         system_digest=system_digest(system),
-        said=history(_said(message) for message in rest),
-        tools=(*_tools(body.get("tools")), *(_tool(each) for each in dicts(body.get("functions")))),
+        said=history(chat_said(message) for message in rest),
+        tools=(*chat_tools(body.get("tools")), *(_tool(each) for each in dicts(body.get("functions")))),
     )
 
 
-def _tools(tools: Json) -> tuple[Declared, ...]:
+def chat_tools(tools: Json) -> tuple[Declared, ...]:
     return tuple(_tool(_inner(tool)) for tool in dicts(tools))
 
 
@@ -105,7 +105,7 @@ def _tool(tool: dict[str, Json]) -> Declared:
     return declared(tool, tool.get("parameters"))
 
 
-def _said(message: dict[str, Json]) -> Said:
+def chat_said(message: dict[str, Json]) -> Said:
     role, content = string(message.get("role")) or "", message.get("content")
     if role in ("tool", "function"):
         result = handed(message.get("tool_call_id"), content, tool=message.get("name"))

@@ -22,9 +22,9 @@ from wiretape.traces.decoders.requests import (
     system_digest,
 )
 from wiretape.traces.decoders.values import asked, count, declared, dicts, error_words, handed, mend, string, usage_of
-from wiretape.traces.types import Asked, Declared, Handed, Json, ModelView, Request, Said, Usage
+from wiretape.traces.types import Approval, Asked, Declared, Handed, Json, ModelView, Request, Said, Usage
 
-__all__ = ["OpenAIResponses"]
+__all__ = ["OpenAIResponses", "ResponsesState", "responses_tools", "responses_view"]
 
 _NOT_PARAMETERS = (
     "model",
@@ -89,7 +89,11 @@ class OpenAIResponses:
 
 def _asked_view(request: Request) -> ModelView:
     given = body_of(request)
-    body = given if isinstance(given, dict) else {}
+    return responses_view(given if isinstance(given, dict) else {}, request)
+
+
+def responses_view(body: dict[str, Json], request: Request) -> ModelView:
+    """The request's half of a view; `body` is a request's, or what asks for a response on a socket."""
     items = (
         [{"role": "user", "content": body["input"]}] if isinstance(body.get("input"), str) else list(dicts(body.get("input")))
     )
@@ -105,6 +109,10 @@ def _asked_view(request: Request) -> ModelView:
         previous_id=string(body.get("previous_response_id")),
         conversation_id=_id_of(body.get("conversation")),
     )
+
+
+def responses_tools(tools: Json) -> tuple[Declared, ...]:
+    return tuple(_tools([tools]))
 
 
 def _id_of(conversation: Json) -> str | None:
@@ -127,6 +135,10 @@ def _kind(item: dict[str, Json]) -> str:
 
 def _said(item: dict[str, Json]) -> Said:
     kind = _kind(item)
+    if kind == "mcp_approval_response":
+        word = said("user", [{key: value for key, value in item.items() if key != "id"}])
+        decision = Approval(id=string(item.get("approval_request_id")), approved=item.get("approve") is True)
+        return word.model_copy(update={"decided": (decision,)})
     if _is_result(kind):
         return said("tool", None, handed=[_result(item)])
     if kind.endswith("_call"):
@@ -289,6 +301,11 @@ class ResponsesState(ModelState):
             "reasoning": self._reasoning or any(item.kind == "reasoning" for item in items),
             "asked": tuple(self._asked(items)),
             "handed": tuple(self._handed(items)),
+            "approvals": tuple(
+                Approval(id=string(item.given.get("id")), tool=string(item.given.get("name")))
+                for item in items
+                if item.kind == "mcp_approval_request"
+            ),
         }
         if self._heads.get("conversation"):
             told["conversation_id"] = self._heads["conversation"]

@@ -6,13 +6,25 @@ everywhere. The host names the provider alone, where it is known.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from wiretape.traces.decoders.values import clean, digest, parse
 from wiretape.traces.types import Declared, Handed, Json, Request, Said
 
-__all__ = ["body_of", "distinct", "history", "is_post", "parameters", "path_of", "provider_of", "system_digest"]
+__all__ = [
+    "body_of",
+    "distinct",
+    "history",
+    "is_post",
+    "model_in_path",
+    "parameters",
+    "path_of",
+    "provider_of",
+    "query_of",
+    "system_digest",
+]
 
 _PROVIDERS = {
     "ai-gateway.vercel.sh": "vercel",
@@ -58,6 +70,23 @@ def path_of(request: Request) -> str:
         return unquote(urlsplit(request.url).path).rstrip("/").lower()
     except ValueError:
         return ""
+
+
+def query_of(request: Request, name: str) -> str | None:
+    """The first value of a parameter in the URL."""
+    try:
+        return next(iter(parse_qs(urlsplit(request.url).query).get(name, [])), None)
+    except ValueError:
+        return None
+
+
+_MODEL = re.compile(r"/model/([^/?]+)/|/models/([^/:?]+):")
+
+
+def model_in_path(request: Request) -> str | None:
+    """Bedrock names the model in `/model/NAME/invoke`, Google in `/models/NAME:generateContent`."""
+    found = _MODEL.search(request.url)
+    return unquote(found[1] or found[2]) if found else None
 
 
 def body_of(request: Request) -> Json:

@@ -29,6 +29,7 @@ __all__ = [
     "handed",
     "mend",
     "parse",
+    "several",
     "string",
     "text_alone",
     "usage_of",
@@ -51,6 +52,35 @@ def parse(text: str | bytes | bytearray) -> Json:
     if text.count("{") + text.count("[") > _DEEPEST and _depth(value) > _DEEPEST:
         raise ValueError("nested too deeply")
     return value
+
+
+def several(text: bytes, *, arrays: bool) -> list[Json]:
+    """The values that stand one after another (NDJSON), or in an array that may be cut; what is not whole is left out.
+
+    Linear: reading goes on behind each value and ends at the first that is none. A number or a word at the very end may be cut.
+    """
+    rest = text.decode("utf-8-sig", "replace")
+    at, values = _behind(rest, 0, "[" if arrays and rest.lstrip().startswith("[") else ""), list[Json]()
+    while at < len(rest):
+        try:
+            value, at = _DECODER.raw_decode(rest, at)
+        except (ValueError, RecursionError):
+            break
+        if not isinstance(value, dict | list) or _depth(value) > _DEEPEST:
+            break
+        values.append(value)
+        at = _behind(rest, at, "," if arrays else "")
+    return values
+
+
+def _behind(text: str, at: int, mark: str) -> int:
+    """Behind white space and, where it is there, one mark."""
+    for skipped in (" \t\r\n", mark, " \t\r\n"):
+        while at < len(text) and text[at] in skipped:
+            at += 1
+            if skipped == mark:
+                break
+    return at
 
 
 def _refuse(constant: str) -> Json:

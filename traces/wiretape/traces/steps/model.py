@@ -2,24 +2,56 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from wiretape.traces.links import Call
 from wiretape.traces.steps import meaning
 from wiretape.traces.steps.work import Draft, Model, Work, mocked_by
 from wiretape.traces.threads import Place
-from wiretape.traces.types import Asked, End, Event, Exchange, ModelCall, ModelView, Said, ToolResult, UserMessage
+from wiretape.traces.types import (
+    ApprovalDecision,
+    ApprovalRequest,
+    Asked,
+    End,
+    Event,
+    Exchange,
+    ModelCall,
+    ModelView,
+    Said,
+    SocketView,
+    ToolResult,
+    UserMessage,
+)
 
-__all__ = ["add"]
+__all__ = ["add", "add_socket"]
+
+
+def add_socket(work: Work, exchange: Exchange, view: SocketView) -> None:
+    """Each call of a conversation ended by its own word; how the socket ended says nothing of those before the last."""
+    for call in view.calls:
+        _add(work, exchange, call, ended=call.complete or exchange.end is End.COMPLETE)
+    if view.unknown_events:
+        work.gaps.append(f"exchange {exchange.seq} holds messages of an unknown kind")
 
 
 def add(work: Work, exchange: Exchange, view: ModelView) -> None:
-    ended = exchange.end is End.COMPLETE
+    if view.aside:
+        work.add(_model_call(exchange, view, None, ended=exchange.end is End.COMPLETE))
+    else:
+        _add(work, exchange, view, ended=exchange.end is End.COMPLETE)
+
+
+def _add(work: Work, exchange: Exchange, view: ModelView, *, ended: bool) -> None:
     whole = ended and view.complete and view.error is None
     place = work.threads.place(view, number=exchange.seq, session=exchange.session, whole=whole)
     _mark_retried(work, place)
     _add_history(work, exchange, view, place)
-    draft = work.add(_model_call(exchange, view, place.thread))
+    draft = work.add(_model_call(exchange, view, place.thread, ended=ended))
     asked = [call for call in view.asked if not call.by_provider]
     calls = [_add_asked(work, exchange, each, draft, parallel=len(asked) > 1) for each in view.asked]
+    for approval in view.approvals:
+        work.approvals[exchange.session, approval.id or ""] = approval.tool
+        work.add(ApprovalRequest(thread=place.thread, exchange=exchange.seq, tool=approval.tool, call_id=approval.id))
     work.models.append(
         Model(
             draft=draft,
@@ -44,7 +76,7 @@ def _mark_retried(work: Work, place: Place) -> None:
             model.retried = True
 
 
-def _model_call(exchange: Exchange, view: ModelView, thread: int) -> ModelCall:
+def _model_call(exchange: Exchange, view: ModelView, thread: int | None, *, ended: bool) -> ModelCall:
     timings, chunks = exchange.timings, exchange.response.chunks if exchange.response else ()
     return ModelCall(
         thread=thread,
@@ -62,8 +94,8 @@ def _model_call(exchange: Exchange, view: ModelView, thread: int) -> ModelCall:
         usage=view.usage,
         text=view.text,
         reasoning=view.reasoning,
-        error=view.error or broken(exchange),
-        complete=exchange.end is End.COMPLETE and view.complete,
+        error=view.error or (None if ended else broken(exchange)),
+        complete=ended and view.complete,
         mocked=mocked_by(exchange),
         first_token_ms=chunks[0][0] / 1000 if view.streamed and chunks else None,
         total_ms=None if timings.ended is None else timings.ended / 1000,
@@ -125,6 +157,10 @@ def _add_history(work: Work, exchange: Exchange, view: ModelView, place: Place) 
                 is_error=result.is_error,
             )
             _add_handed(work, exchange.session, step, call)
+        for word in said.decided:
+            tool = work.approvals.get((exchange.session, word.id or ""))
+            where: dict[str, Any] = {"thread": place.thread, "exchange": exchange.seq, "call_id": word.id}
+            work.add(ApprovalDecision(tool=tool, approved=word.approved is True, **where))
         if said.role == "user" and (said.text or said.attachments):
             _add_user_message(work, exchange, said, place.thread, opens=not said.handed and not _is_spoken(before))
         before = said

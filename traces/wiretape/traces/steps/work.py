@@ -74,6 +74,8 @@ class Work:
     """(session, host, its error step) of every refused connection: none of the agent's doing where the host answered others."""
     gaps: list[str] = field(default_factory=list)
     """Why some tool call may have stayed unseen, a sentence each."""
+    approvals: dict[tuple[str, str], str | None] = field(default_factory=dict)
+    """(session, id of the question) → the tool that a provider's own server wants allowed."""
     listened: bool = False
     """Some MCP traffic was seen."""
     _unlinked: set[tuple[str, str | None, str]] = field(default_factory=set)
