@@ -201,7 +201,6 @@ def test_it_claims_what_mcp_clients_send(request_):
     "request_",
     [
         post("https://node.test/", rpc("eth_call", 1)),
-        post("https://agent.test/", rpc("message/send", 1)),
         post(URL, {"method": "tools/call", "id": 1}),
         post(URL, b"tools/call"),
         post(URL, None, EVENTS, method="GET"),

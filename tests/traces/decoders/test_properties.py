@@ -23,7 +23,8 @@ def real() -> Iterator[Capture]:
 
 
 STREAMS = sorted((c for c in real() if 0 < len(c.response.body) < 9000), key=lambda c: (c.api, c.name))
-ASKS = {api: next(c.request for c in real() if c.api == api) for api in DECODERS}
+A2A = post("https://agent.test/", {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": {"parts": []}}})
+ASKS = {api: next((c.request for c in real() if c.api == api), A2A) for api in DECODERS}
 ODD = [
     b"null",
     b"[]",

@@ -23,7 +23,7 @@ from wiretape.traces.steps import events as event_steps
 from wiretape.traces.steps import http, model
 from wiretape.traces.steps.mcp import Mcp
 from wiretape.traces.steps.work import Work
-from wiretape.traces.types import Exchange, ModelView, RecordingInfo, SocketView, Source, Trace, View
+from wiretape.traces.types import A2aView, Exchange, ModelView, RecordingInfo, SocketView, Source, Trace, View
 
 __all__ = ["assemble", "build"]
 
@@ -90,6 +90,8 @@ def _add(work: Work, mcp: Mcp, exchange: Exchange, view: View | None) -> None:
         model.add(work, exchange, view)
     elif isinstance(view, SocketView):
         model.add_socket(work, exchange, view)
+    elif isinstance(view, A2aView):
+        http.add_a2a(work, exchange, view)
     elif view is not None:
         mcp.add(exchange, view)
     else:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
 __all__ = [
+    "A2aView",
     "Approval",
     "ApprovalDecision",
     "ApprovalRequest",
@@ -349,7 +350,24 @@ class McpView(Value):
     unknown_events: int = 0
 
 
-type View = Annotated[ModelView | McpView | SocketView, Field(discriminator="type")]
+class A2aView(Value):
+    """One question of an agent to another agent, and what it answered."""
+
+    type: Literal["a2a"] = "a2a"
+    method: str
+    said: str | None = None
+    text: str | None = None
+    """What the other said or made; None where there was no answer."""
+    task: str | None = None
+    context: str | None = None
+    state: str | None = None
+    """Of the task: working, completed, failed, input-required …; None for a plain message."""
+    error: str | None = None
+    complete: bool = False
+    unknown_events: int = 0
+
+
+type View = Annotated[ModelView | McpView | SocketView | A2aView, Field(discriminator="type")]
 
 
 # ---------------------------------------------------------------- steps: the canonical trace

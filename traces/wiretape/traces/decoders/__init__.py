@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import cast
 
 from wiretape.traces.decoders import anthropic, bedrock, cohere, gemini, mcp, ollama, openai_chat, sockets
+from wiretape.traces.decoders.a2a import A2a
 from wiretape.traces.decoders.anthropic import AnthropicMessages
 from wiretape.traces.decoders.aside import Aside
 from wiretape.traces.decoders.bedrock import BedrockConverse
@@ -34,6 +35,7 @@ __all__ = ["DECODERS", "VERSIONS", "Decoder", "Reader", "decode", "detect", "err
 
 DECODERS: dict[str, Decoder] = {
     "mcp": Mcp(),
+    "a2a": A2a(),
     "openai-chat": OpenAIChat(),
     "openai-responses": OpenAIResponses(),
     "anthropic-messages": AnthropicMessages(),
@@ -94,7 +96,7 @@ def _ended(view: ModelView, end: End | None) -> ModelView:
 def error_response(api: str | None, status: int, message: str, code: str, request: Request | None = None) -> tuple[str, bytes]:
     """(content type, body) of an error in the shape that clients of this API know; JSON-RPC takes its id from `request`."""
     text = cast(str, clean(message))
-    if api == "mcp":
+    if api in ("mcp", "a2a"):
         error = mcp.error_body(text, request)
     else:
         google = request is not None and gemini.speaks_google(request) and api != "anthropic-messages"

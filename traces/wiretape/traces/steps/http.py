@@ -13,9 +13,9 @@ from wiretape.traces.jsontext import MISSING, read
 from wiretape.traces.links import Execution
 from wiretape.traces.steps.model import broken
 from wiretape.traces.steps.work import Work, mocked_by
-from wiretape.traces.types import End, ErrorStep, Exchange, ExchangeKind, HttpCall
+from wiretape.traces.types import A2aView, End, ErrorStep, Event, Exchange, ExchangeKind, HttpCall
 
-__all__ = ["add", "host_of"]
+__all__ = ["add", "add_a2a", "host_of"]
 
 _DEFAULT_PORTS = {"http": "80", "https": "443", "ws": "80", "wss": "443"}
 
@@ -44,6 +44,14 @@ def add(work: Work, exchange: Exchange) -> None:
     if exchange.end in (End.TIMEOUT, End.REFUSED):
         where = f"{exchange.request.method} {host_of(exchange)}{parts.path}"
         work.add(ErrorStep(exchange=exchange.seq, message=broken(exchange) or "", where=where))
+
+
+def add_a2a(work: Work, exchange: Exchange, view: A2aView) -> None:
+    """Another agent that was asked: the request is behaviour, what was said stands beside it."""
+    add(work, exchange)
+    told = {"said": view.said, "text": view.text, "state": view.state, "error": view.error}
+    data = {name: value for name, value in told.items() if value is not None}
+    work.add(Event(exchange=exchange.seq, name=f"a2a {view.method}", data=data))
 
 
 def host_of(exchange: Exchange) -> str:
