@@ -28,6 +28,7 @@ VERBS: dict[str, str] = {
     "show": "Show a recording: its trace, or its exchanges.",
     "diff": "Compare the behaviour in two recordings.",
     "accept": "Take a new rendering, or a saved run, as the golden trace.",
+    "rebuild": "Decode recordings again, after an update.",
     "ls": "List recordings.",
     "init": "Prepare a project: .gitattributes, a CI job, a first scenario.",
     "doctor": "Say why a client does not go through the proxy.",
