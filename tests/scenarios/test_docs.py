@@ -42,11 +42,13 @@ def test_it_documents_no_other_variable():
     assert named == OWN_VARIABLES | {setting.variable for setting in SETTINGS if setting.variable}
 
 
-def test_it_shows_a_settings_file_that_loads(tmp_path):
-    example = re.search(r"```toml\n(.*?)```", SETTINGS_PAGE, re.DOTALL)[1]
-    (tmp_path / "wiretape.toml").write_text(example, encoding="utf-8")
-    given = {each.setting.name for each in load_config(tmp_path).effective() if each.level == "file"}
-    assert given == {"dir", "noise", "upstream", "match", "volatile", "redact", "redact_rules", "fail_on", "environment"}
+def test_it_shows_settings_files_that_load(tmp_path):
+    shown = []
+    for example in re.findall(r"```toml\n(.*?)```", SETTINGS_PAGE, re.DOTALL):
+        (tmp_path / "wiretape.toml").write_text(example, encoding="utf-8")
+        shown.append({each.setting.name for each in load_config(tmp_path).effective() if each.level == "file"})
+    several = {"dir", "noise", "upstream", "match", "volatile", "redact", "redact_rules", "fail_on", "environment"}
+    assert shown == [several, {"prices"}]
 
 
 def _repeats(annotation):

@@ -5,8 +5,8 @@ import datetime
 import pytest
 
 from wiretape.scenarios import kinds
-from wiretape.scenarios.kinds import Environment, Price, choice
-from wiretape.traces.settings import ConnectTo, RedactRule, Volatile
+from wiretape.scenarios.kinds import Environment, choice
+from wiretape.traces.settings import ConnectTo, Price, RedactRule, Volatile
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,8 @@ from wiretape.traces.settings import ConnectTo, RedactRule, Volatile
         (kinds.VOLATILES, [{"json": "$.a", "url": "u"}], (Volatile(url="u", json_path="$.a"),)),
         (kinds.ENVIRONMENTS, {"prod": {"mocks": False}, "dev": {}}, {"prod": Environment(mocks=False), "dev": Environment()}),
         (kinds.PRICES, {"m": {"input": 1, "output": 2.5}}, {"m": Price(input=1.0, output=2.5)}),
+        (kinds.PRICES, {"m*": {"input": 0, "output": 2, "cached": 0.5, "reasoning": 3}},
+         {"m*": Price(input=0.0, output=2.0, cached=0.5, reasoning=3.0)}),
         (kinds.FUNCTIONS, {"mine": "o.py:judge"}, {"mine": "o.py:judge"}),
     ],
 )  # fmt: skip
@@ -57,6 +59,7 @@ def test_it_reads_what_fits(kind, given, value):
         (kinds.REDACTIONS, [{"header": "x", "env": "y"}], "[0]: expected one of header, json, env; got header and env"),
         (kinds.ENVIRONMENTS, {"prod": {"mock": 1}}, "prod.mock: there is no such field; did you mean mocks?"),
         (kinds.PRICES, {"m": {"input": True, "output": 1}}, "m.input: expected a number, got true"),
+        (kinds.PRICES, {"m": {"input": -1, "output": 1}}, "m.input: expected at least 0, got the number -1"),
         (kinds.FUNCTIONS, ["x"], "expected a mapping, got a list"),
     ],
 )  # fmt: skip

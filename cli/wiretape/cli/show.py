@@ -7,7 +7,9 @@ import sys
 import typer
 
 from wiretape.cli.console import Output, printable
+from wiretape.cli.options import settings
 from wiretape.scenarios.evidence import Evidence, load
+from wiretape.traces.cost import Prices, total
 from wiretape.traces.errors import UsageError
 from wiretape.traces.exports.exchanges import as_json
 from wiretape.traces.exports.text import render
@@ -37,16 +39,22 @@ def run(
             output.json([as_json(exchange) for exchange in evidence.exchanges()])
         elif exchanges:
             _table(output, evidence)
-        elif format == "json":
-            output.json(_trace(evidence))
         else:
-            output.result(render(evidence.trace(), evidence=evidence.digest()).rstrip("\n"))
+            _trace(output, evidence, settings(context)["prices"], as_text=format == "text")
 
 
-def _trace(evidence: Evidence) -> dict[str, object]:
+def _trace(output: Output, evidence: Evidence, prices: Prices, *, as_text: bool) -> None:
     trace = evidence.trace()
-    dumped = trace.model_dump(mode="json")
-    return {"recording": dumped["recording"], "observed": dumped["observed"], "steps": dumped["steps"]}
+    cost = total(trace, prices)
+    if as_text:
+        output.result(render(trace, evidence=evidence.digest()).rstrip("\n"))
+        if prices:
+            output.result(f"\ncost: {'unknown' if cost is None else f'{cost.normalize():f}'}")
+        return
+    dumped = trace.model_dump(mode="json", include={"recording", "observed", "steps"})
+    if prices:
+        dumped["recording"]["cost"] = None if cost is None else float(cost)
+    output.json(dumped)
 
 
 def _table(output: Output, evidence: Evidence) -> None:

@@ -17,7 +17,7 @@ from wiretape.scenarios.fields import Part, pace
 from wiretape.scenarios.parts import Redaction, VolatileField
 from wiretape.scenarios.sentences import complaints, described
 from wiretape.scenarios.tree import join
-from wiretape.traces.settings import ConnectTo, RedactRule, Volatile
+from wiretape.traces.settings import ConnectTo, Price, RedactRule, Volatile
 from wiretape.traces.types import Json
 
 __all__ = [
@@ -36,7 +36,6 @@ __all__ = [
     "VOLATILES",
     "Environment",
     "Kind",
-    "Price",
     "choice",
 ]
 
@@ -55,14 +54,6 @@ class Environment(Part):
 
     mocks: bool = True
     """False: scenarios with mocks are refused there."""
-
-
-class Price(Part):
-    """Money for a million tokens."""
-
-    input: float
-    output: float
-    cached: float | None = None
 
 
 def choice(*words: str) -> Kind:

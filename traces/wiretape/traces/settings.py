@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = [
     "AnswerSettings",
@@ -19,6 +19,7 @@ __all__ = [
     "Level",
     "MatchSettings",
     "ObserveSettings",
+    "Price",
     "RedactRule",
     "RedactSettings",
     "SkillMapping",
@@ -138,6 +139,22 @@ class ObserveSettings(Settings):
     approvals: tuple[ApprovalMapping, ...] = ()
     skills: tuple[SkillMapping, ...] = ()
     state: tuple[StateMapping, ...] = ()
+
+
+type Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Price(Settings):
+    """Money for a million tokens, in whatever currency."""
+
+    model_config = ConfigDict(strict=True)
+
+    input: Money
+    output: Money
+    cached: Money | None = None
+    """Of input tokens that came from a cache; None: as `input`."""
+    reasoning: Money | None = None
+    """Of output tokens that the model thought with; None: as `output`."""
 
 
 class AnswerSettings(Settings):
