@@ -13,7 +13,9 @@ from wiretape.proxy.control import ROUTES
 from wiretape.proxy.events import EVENT_FIELDS
 from wiretape.traces.decoders import DECODERS
 from wiretape.traces.decoders.sockets import SOCKETS
-from wiretape.traces.types import End
+from wiretape.traces.exports import EXPORTS
+from wiretape.traces.exports.exchanges import as_json
+from wiretape.traces.types import End, Exchange, Request
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -53,3 +55,13 @@ def test_every_decoder_is_documented_and_no_other() -> None:
 
 def test_every_end_has_its_line_in_the_table_of_fidelity() -> None:
     assert re.findall(r"^\| `([a-z_]+)` \|", text("fidelity.md"), re.MULTILINE) == [end.value for end in End]
+
+
+def test_every_export_is_documented_and_no_other() -> None:
+    assert re.findall(r"^## (\S+)$", text("exports.md"), re.MULTILINE) == sorted(EXPORTS)
+
+
+def test_every_field_of_an_exchange_is_documented_and_no_other() -> None:
+    table = text("exports.md").split("| field of an exchange |")[1].split("\n\n")[0]
+    named = {name for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
+    assert named == set(as_json(Exchange(1, Request("GET", "http://a/"))))

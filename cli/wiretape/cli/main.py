@@ -29,6 +29,7 @@ VERBS: dict[str, str] = {
     "diff": "Compare the behaviour in two recordings.",
     "accept": "Take a new rendering, or a saved run, as the golden trace.",
     "rebuild": "Decode recordings again, after an update.",
+    "export": "Write a recording in another form: har, jsonl, text or otlp.",
     "ls": "List recordings.",
     "init": "Prepare a project: .gitattributes, a CI job, a first scenario.",
     "doctor": "Say why a client does not go through the proxy.",

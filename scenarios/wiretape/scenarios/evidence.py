@@ -10,7 +10,7 @@ from wiretape.replay.matcher import Entry, Match, Matcher
 from wiretape.scenarios.files import load_scenario
 from wiretape.scenarios.golden import locate
 from wiretape.scenarios.model import Scenario
-from wiretape.traces.assemble import assemble
+from wiretape.traces.assemble import AgentEvent, assemble
 from wiretape.traces.errors import UsageError
 from wiretape.traces.settings import Level, MatchSettings, TraceSettings
 from wiretape.traces.store import Store
@@ -39,8 +39,10 @@ class Evidence:
             raise UsageError(f"{self.path}: there is no exchange {seq} in the recording {self.info.name}.") from None
 
     def trace(self) -> Trace:
-        events = [event for event in self.store.events(self.info) if self.session in (None, event[1])]
-        return assemble(self.info, self.exchanges(), events, self.settings)
+        return assemble(self.info, self.exchanges(), self.events(), self.settings)
+
+    def events(self) -> list[AgentEvent]:
+        return [event for event in self.store.events(self.info) if self.session in (None, event[1])]
 
     def digest(self) -> str:
         return self.store.digest(self.info)

@@ -17,13 +17,13 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from wiretape.traces.errors import StoreError
 
-__all__ = ["journal_of", "recover", "replace_text", "replace_together"]
+__all__ = ["journal_of", "recover", "replace_file", "replace_text", "replace_together"]
 
 _SUFFIX = ".replacing"
 _BESIDE_STORE = ("-wal", "-shm", "-journal")
@@ -52,16 +52,23 @@ def replace_together(files: Mapping[Path, Path]) -> None:
 
 def replace_text(path: Path, text: str) -> None:
     """Write a file so that readers see the old one or the whole new one. Raises StoreError."""
+    replace_file(path, [text.encode()])
+
+
+def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
+    """The same from pieces that are made meanwhile; where that fails, the old file stays."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text, encoding="utf-8", newline="\n")
+        with beside.open("wb") as file:
+            file.writelines(pieces)
         _sync(beside)
         beside.replace(path)
     except OSError as error:
+        raise StoreError(f"{path}: could not be written ({error.strerror}).") from None
+    finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
-        raise StoreError(f"{path}: could not be written ({error.strerror}).") from None
 
 
 def recover(target: Path) -> bool:

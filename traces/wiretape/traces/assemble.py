@@ -25,7 +25,7 @@ from wiretape.traces.steps.mcp import Mcp
 from wiretape.traces.steps.work import Work
 from wiretape.traces.types import A2aView, Exchange, ModelView, RecordingInfo, SocketView, Source, Trace, View
 
-__all__ = ["assemble", "build"]
+__all__ = ["AgentEvent", "assemble", "build"]
 
 type AgentEvent = tuple[float, str, dict[str, Any]]
 """(seconds since the epoch, session, what the agent sent)"""

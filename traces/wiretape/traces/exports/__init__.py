@@ -1,19 +1,19 @@
-"""Traces written in other forms, one a file."""
+"""The formats that a recording is written in: one a file, values in, bytes out, piece by piece."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable, Iterator
 
-from wiretape.traces.exports import text
-from wiretape.traces.types import Trace
+from wiretape.traces.cost import Prices
+from wiretape.traces.exports import har, jsonl, otlp, text
+from wiretape.traces.exports.recorded import Recorded
 
 __all__ = ["EXPORTS", "Export"]
 
-
-class Export(Protocol):
-    def __call__(self, trace: Trace, *, evidence: str) -> str:
-        """`evidence` is the digest of the recording that the trace was read from."""
-        ...
-
-
-EXPORTS: dict[str, Export] = {"text": text.render}
+EXPORTS: dict[str, Callable[[Recorded, Prices], Iterator[bytes]]] = {
+    "har": har.export,
+    "jsonl": jsonl.export,
+    "otlp": otlp.export,
+    "text": text.export,
+}
+"""Name → (recording, prices) → the file, in pieces."""

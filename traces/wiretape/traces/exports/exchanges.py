@@ -1,4 +1,4 @@
-"""Exchanges as JSON values: what `replay show RECORDING --exchanges --format json` prints (INTERFACE.md, "JSON shapes")."""
+"""Exchanges as JSON values, with nothing lost: what `show --exchanges --format json` prints and a line of jsonl holds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def as_json(exchange: Exchange) -> dict[str, Any]:
         "seq": exchange.seq,
         "kind": exchange.kind,
         "session": exchange.session,
+        "started_at": exchange.started_at,
         "source": exchange.source,
+        "upstream": exchange.upstream,
         "rule": exchange.rule,
         "noise": exchange.noise,
         "method": request.method,
@@ -27,6 +29,8 @@ def as_json(exchange: Exchange) -> dict[str, Any]:
         "request_headers": _pairs(request.headers),
         "request_body_base64": _base64(request.body),
         "status": response.status if response else None,
+        "reason": response.reason if response else None,
+        "response_http_version": response.http_version if response else None,
         "response_headers": _pairs(response.headers) if response else [],
         "response_body_base64": _base64(response.body) if response else None,
         "trailers": _pairs(response.trailers) if response else [],
@@ -35,6 +39,7 @@ def as_json(exchange: Exchange) -> dict[str, Any]:
         "end": exchange.end,
         "error": exchange.error,
         "match": exchange.match,
+        "fingerprint": exchange.fingerprint,
         "timings_us": asdict(exchange.timings),
     }
 

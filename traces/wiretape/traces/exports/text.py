@@ -13,16 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from wiretape.traces.cost import Prices
 from wiretape.traces.decoders import VERSIONS as DECODER_VERSIONS
 from wiretape.traces.exports.escape import block, line
 from wiretape.traces.exports.order import Section, sections
+from wiretape.traces.exports.recorded import Recorded
 from wiretape.traces.exports.wording import Words
 from wiretape.traces.types import FinalAnswer, Trace
 
-__all__ = ["VERSION", "body", "header", "render"]
+__all__ = ["VERSION", "body", "export", "header", "render"]
 
 VERSION = 2
 _FORMAT = "wiretape-trace"
+
+
+def export(recorded: Recorded, prices: Prices) -> Iterator[bytes]:
+    yield render(recorded.trace(), evidence=recorded.digest()).encode("utf-8", "replace")
 
 
 def render(trace: Trace, *, evidence: str) -> str:
