@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from support.otlp import attributes, parsed, spans
 from support.stores import opened, put
 
 from wiretape.scenarios.evidence import load
+from wiretape.traces.assemble import assemble
 from wiretape.traces.exports import EXPORTS
 from wiretape.traces.settings import Price
-from wiretape.traces.types import End, Exchange, Headers, Request, Response, Timings
+from wiretape.traces.types import End, Exchange, Headers, RecordingInfo, Request, Response, Timings, Trace
 
 RECORDINGS = Path(__file__).parents[3] / "recordings"
 JSON: Headers = (("Content-Type", "application/json"),)
@@ -189,6 +191,28 @@ def test_a_session_has_the_ids_that_it_has_in_the_whole(tmp_path: Path) -> None:
     assert [(span.trace_id, span.span_id) for span in part] == [(span.trace_id, span.span_id) for span in whole[2:]]
 
 
+class Growing:
+    """A recording that goes on: each time it is looked at, it holds one exchange more."""
+
+    info = RecordingInfo(name="r", id="i", started_at=1, status="recording", tool_version="0")
+
+    def __init__(self, *exchanges: Exchange) -> None:
+        self._all, self._seen = exchanges, 0
+
+    def exchanges(self) -> Iterator[Exchange]:
+        self._seen += 1
+        return iter(self._all[: self._seen])
+
+    def trace(self) -> Trace:
+        return assemble(self.info, self.exchanges())
+
+
+def test_it_says_what_it_has_of_a_recording_that_goes_on() -> None:
+    growing = Growing(*(call(seq, chat_answer("Hi.")) for seq in (1, 2)))
+    made = spans(parsed(b"".join(EXPORTS["otlp"](growing, {}))))
+    assert [span.name for span in made] == ["invoke_agent", "chat m"]
+
+
 def test_it_is_one_line_of_json_with_64_bit_numbers_as_text(tmp_path: Path) -> None:
     found(tmp_path, call(1, chat_answer("Hi.")))
     text = exported(tmp_path / "a.db")
@@ -197,6 +221,36 @@ def test_it_is_one_line_of_json_with_64_bit_numbers_as_text(tmp_path: Path) -> N
     (span, *_) = json.loads(text)["resourceSpans"][0]["scopeSpans"][0]["spans"]
     assert span["startTimeUnixNano"] == "1001000000000"
     assert {"key": "wiretape.thread", "value": {"intValue": "1"}} in span["attributes"]
+
+
+def executed(seq: int, number: int, tool: str, text: str, *, is_error: bool) -> Exchange:
+    """A tool that an MCP server executed without any model asking for it."""
+    asked = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": tool, "arguments": {}}}
+    result = {"content": [{"type": "text", "text": text}], "isError": is_error}
+    answer = json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode()
+    made = call(seq, answer)
+    return replace(made, request=Request("POST", "http://mcp.test/mcp", JSON, json.dumps(asked).encode()))
+
+
+def test_a_tool_that_failed_has_the_status_of_an_error_and_no_other_has(tmp_path: Path) -> None:
+    well, failed = (executed(1, 1, "read", "all of it", is_error=False), executed(2, 2, "write", "disk full", is_error=True))
+    one, two = found(tmp_path, well, failed)
+    assert [(span.name, span.status.code, span.status.message) for span in (one, two)] == [
+        ("execute_tool read", 0, ""),
+        ("execute_tool write", 2, "disk full"),
+    ]
+    assert attributes(two)["error.type"] == "tool_error"
+    assert [(span.start_time_unix_nano, span.end_time_unix_nano) for span in (one, two)] == [
+        (1001_000_000_000, 1001_500_000_000),
+        (1002_000_000_000, 1002_500_000_000),
+    ]
+
+
+def test_tools_that_no_model_asked_for_are_below_the_main_conversation_where_there_is_one(tmp_path: Path) -> None:
+    alone = executed(2, 1, "read", "all of it", is_error=False)
+    root, model, tool = found(tmp_path, call(1, chat_answer("Hi.")), alone)
+    assert model.parent_span_id == tool.parent_span_id == root.span_id
+    assert not tool.links
 
 
 def test_it_has_no_spans_where_no_model_was_called(tmp_path: Path) -> None:

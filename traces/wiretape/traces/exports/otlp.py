@@ -32,7 +32,8 @@ _FAILED = 2
 
 
 def export(recorded: Recorded, prices: Prices) -> Iterator[bytes]:
-    info = recorded.info
+    info, trace = recorded.info, recorded.trace()
+    # after the trace: while it is still being recorded there may be more exchanges by now, never fewer
     seen = {exchange.seq: Seen.of(exchange) for exchange in recorded.exchanges()}
     about: Attributes = {
         "service.name": info.name,
@@ -40,7 +41,7 @@ def export(recorded: Recorded, prices: Prices) -> Iterator[bytes]:
         "wiretape.recording.status": str(info.status),
     }
     scope = {"name": "wiretape", "version": info.tool_version}
-    spans = _Spans(recorded.trace(), seen, prices).all()
+    spans = _Spans(trace, seen, prices).all()
     whole = {"resource": {"attributes": _attributes(about)}, "scopeSpans": [{"scope": scope, "spans": spans}]}
     yield json.dumps({"resourceSpans": [whole]}, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
@@ -51,7 +52,8 @@ class _Spans:
         self._seen = seen
         self._prices = prices
         self._models = {step.seq: step for step in trace.steps if isinstance(step, ModelCall)}
-        self._results = {_key(step): step for step in reversed(trace.steps) if isinstance(step, ToolResult)}
+        results = [step for step in trace.steps if isinstance(step, ToolResult)]
+        self._results = {_key(step, step.exchange): step for step in reversed(results)}
         self._ids = _numbered(trace)
 
     def all(self) -> list[Span]:
@@ -99,21 +101,20 @@ class _Spans:
         return span | _status(call.error)
 
     def _tool(self, call: ToolCall) -> Span:
-        result = self._results.get(_key(call))
-        failed = result.content if result and result.is_error else None
+        result = self._results.get(_key(call, call.executed_in))
+        failure = _failure(result)
         attributes: Attributes = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": call.tool,
             "gen_ai.tool.call.id": call.call_id,
-            "error.type": "tool_error" if result and result.is_error else None,
+            "error.type": None if failure is None else "tool_error",
             "wiretape.exchange": call.executed_in or call.exchange,
             "wiretape.mocked": call.mocked,
             "wiretape.tool.state": call.state,
         }
         span = self._span(self._ids[call.seq], f"execute_tool {call.tool}", _INTERNAL, self._took(call, result), attributes)
         asked = {"links": [{"traceId": span["traceId"], "spanId": self._span_id(call.by)}]} if call.by in self._models else {}
-        told = None if result is None or not result.is_error else failed if isinstance(failed, str) else "the tool failed"
-        return span | asked | _status(told)
+        return span | asked | _status(failure)
 
     def _took(self, call: ToolCall, result: ToolResult | None) -> tuple[int, int]:
         """Its execution where that was seen, else from the end of the answer that asked to the request that had the result."""
@@ -130,8 +131,15 @@ class _Spans:
 _START, _END = "startTimeUnixNano", "endTimeUnixNano"
 
 
-def _key(step: ToolCall | ToolResult) -> tuple[int | None, str | None]:
-    return step.thread, step.call_id
+def _key(step: ToolCall | ToolResult, exchange: int | None) -> tuple[int | None, str | None, int | None]:
+    """What a call and its result share: the id, else the tool and the exchange in which it was executed."""
+    return (step.thread, step.call_id, None) if step.call_id else (None, step.tool, exchange)
+
+
+def _failure(result: ToolResult | None) -> str | None:
+    if result is None or not result.is_error:
+        return None
+    return result.content if isinstance(result.content, str) else "the tool failed"
 
 
 def _numbered(trace: Trace) -> dict[int, str]:
