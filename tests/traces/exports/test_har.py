@@ -44,6 +44,7 @@ OPTIONAL = {
 
 
 def exported(path: Path, *exchanges: Exchange) -> bytes:
+    path.mkdir(exist_ok=True)
     store = path / "a.db"
     writer = opened(store, redact="off")
     for exchange in exchanges:
@@ -155,6 +156,22 @@ def test_it_gives_streams_decoded_with_the_times_of_their_chunks(tmp_path: Path)
     assert entry["response"]["_trailers"] == [{"name": "x-checksum", "value": "1"}, {"name": "X-Checksum", "value": "2"}]
     assert entry["request"]["postData"]["encoding"] == "base64"
     assert base64.b64decode(entry["request"]["postData"]["text"]) == b"\xff\x00raw"
+
+
+def test_it_gives_each_event_of_a_plain_stream_with_its_time(tmp_path: Path) -> None:
+    made = plain(1)
+    assert made.response is not None
+    text = TEXT.encode() + b"event: end\ndata: \n\ndata: half"
+    pieces = ((1000, 5), (2500, len(TEXT.encode())), (9000, len(text) - len(TEXT.encode()) - 5))
+    response = replace(made.response, headers=(("content-type", "Text/Event-Stream; charset=utf-8"),), body=text, chunks=pieces)
+    (entry,) = entries(tmp_path, replace(made, response=response))
+    assert entry["_eventSourceMessages"] == [
+        {"time": 1001.0025, "eventName": "message", "eventId": "", "data": '{"text": "größer"}'},
+        {"time": 1001.0025, "eventName": "message", "eventId": "", "data": "[DONE]"},
+        {"time": 1001.009, "eventName": "end", "eventId": "", "data": ""},
+    ]
+    (coded,) = entries(tmp_path / "coded", EXCHANGES[1])
+    assert "_eventSourceMessages" not in coded
 
 
 def test_it_tells_an_empty_request_body_from_none(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/), with Chrome's fields for WebSocket messages.
+"""HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/), with Chrome's fields for events and WebSocket messages.
 
 Bodies stand there without their content coding: as text where they are UTF-8, else in base64. What the format has no place for
 is in fields that begin with `_`, as the specification asks.
@@ -10,11 +10,13 @@ import json
 from base64 import b64encode
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from io import BytesIO
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from wiretape.traces import codings
 from wiretape.traces.cost import Prices
+from wiretape.traces.decoders.sse import SseReader
 from wiretape.traces.exports.recorded import Recorded
 from wiretape.traces.types import End, Exchange, ExchangeKind, Headers, Json, Message, Request, Response, Timings, header
 
@@ -68,8 +70,10 @@ def _entry(exchange: Exchange) -> Fields:
     }
     if exchange.kind is ExchangeKind.WEBSOCKET:
         entry["_resourceType"] = "websocket"
+    if events := _events(exchange):
+        entry["_eventSourceMessages"] = events
     if exchange.messages:
-        entry["_webSocketMessages"] = [_message(exchange.started_at, message) for message in exchange.messages]
+        entry["_webSocketMessages"] = [_message(exchange, message) for message in exchange.messages]
     about = {"_seq": exchange.seq, "_kind": exchange.kind, "_source": exchange.source, "_end": exchange.end}
     about |= {"_error": exchange.error, "_session": exchange.session, "_upstream": exchange.upstream, "_rule": exchange.rule}
     about |= {"_match": exchange.match, "_noise": exchange.noise}
@@ -184,6 +188,24 @@ def _content(response: Response, *, cut: bool) -> Fields:
     return {"size": len(plain), "mimeType": kind, **saved, **_text(plain)}
 
 
+def _events(exchange: Exchange) -> list[Fields]:
+    """Of a stream without content coding: each event with the moment at which it was whole, in seconds since the epoch."""
+    response = exchange.response
+    if response is None or codings.codings(response.headers):
+        return []
+    if not (header(response.headers, "content-type") or "").lower().startswith("text/event-stream"):
+        return []
+    reader, body, found = SseReader(), BytesIO(response.body), list[Fields]()
+    for at, length in response.chunks:
+        when = {"time": _after(exchange, at)}
+        found += [when | {"eventName": each.name, "eventId": "", "data": each.data} for each in reader.feed(body.read(length))]
+    return found
+
+
+def _after(exchange: Exchange, at: int) -> float:
+    return round(exchange.started_at + at / 1e6, 6)
+
+
 def _text(body: bytes) -> dict[str, str]:
     try:
         return {"text": body.decode()}
@@ -191,12 +213,12 @@ def _text(body: bytes) -> dict[str, str]:
         return {"text": b64encode(body).decode(), "encoding": "base64"}
 
 
-def _message(started_at: float, message: Message) -> Fields:
+def _message(exchange: Exchange, message: Message) -> Fields:
     """As Chrome writes it: seconds since the epoch, binary data in base64."""
     text = {"text": b64encode(message.data).decode()} if message.type == "binary" else _text(message.data)
     found: Fields = {
         "type": "send" if message.sender == "client" else "receive",
-        "time": round(started_at + message.at / 1e6, 6),
+        "time": _after(exchange, message.at),
         "opcode": _OPCODES[message.type],
         "data": text["text"],
     }
