@@ -17,7 +17,7 @@ from support.varied import EXCHANGES, TEXT
 
 from wiretape.scenarios.evidence import load
 from wiretape.traces.exports import EXPORTS
-from wiretape.traces.types import End, Exchange, Timings
+from wiretape.traces.types import End, Exchange, ExchangeKind, Timings
 
 REQUIRED: dict[str, dict[str, type | tuple[type, ...]]] = {
     "entry": {"startedDateTime": str, "time": (int, float), "request": dict, "response": dict, "cache": dict, "timings": dict},
@@ -191,8 +191,9 @@ def test_it_says_how_each_exchange_ended(tmp_path: Path) -> None:
     assert (found[2]["_rule"], found[2]["_source"], found[2]["_noise"]) == ("orders-down", "mocked", True)
 
 
-def test_it_writes_socket_messages_as_chrome_does(tmp_path: Path) -> None:
-    (entry,) = entries(tmp_path, EXCHANGES[3])
+@pytest.mark.parametrize("kind", [ExchangeKind.WEBSOCKET, ExchangeKind.HTTP])
+def test_it_writes_socket_messages_as_chrome_does(kind: ExchangeKind, tmp_path: Path) -> None:
+    (entry,) = entries(tmp_path, replace(EXCHANGES[3], kind=kind))
     assert (entry["_resourceType"], entry["response"]["status"]) == ("websocket", 101)
     assert entry["_webSocketMessages"] == [
         {"type": "send", "time": 1001.00001, "opcode": 1, "data": "größer"},

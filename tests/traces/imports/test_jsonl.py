@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.captures import captures
 from support.stores import opened, put
 from support.stores import read as stored
@@ -107,7 +109,7 @@ HEAD, FIRST, SOCKET, EVENT = range(4)
 
 
 @pytest.mark.parametrize(
-    ("given", "line", "words"),
+    ("written", "line", "words"),
     [
         ([], None, "an empty file"),
         ([b"{}"], 1, "type `recording`"),
@@ -134,12 +136,34 @@ HEAD, FIRST, SOCKET, EVENT = range(4)
         ([*lines(EXCHANGES[0])[:1], lines(EXCHANGES[0])[1][:-20]], 2, "not a whole line"),
     ],
 )
-def test_it_says_which_line_does_not_fit(given: list[bytes], line: int | None, words: str) -> None:
+def test_it_says_which_line_does_not_fit(written: list[bytes], line: int | None, words: str) -> None:
     with pytest.raises(InvalidFile) as caught:
-        list(read(given, "a.jsonl"))
+        list(read(written, "a.jsonl"))
     assert (caught.value.path, caught.value.line) == ("a.jsonl", line)
     assert words in caught.value.problem
     assert "\n" not in str(caught.value)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@given(st.sampled_from([HEAD, FIRST, SOCKET, EVENT]), st.data())
+def test_it_reads_or_refuses_whatever_stands_in_a_field(number: int, data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(sorted(json.loads(changed(number)[number]))))
+    try:
+        assert len(list(read(changed(number, **{name: data.draw(JSON)}), "a.jsonl"))) == 4
+    except InvalidFile as error:
+        assert error.line  # noqa: PT017  # either way is right
+
+
+@given(st.lists(st.binary(max_size=20), min_size=1, max_size=3))
+def test_it_refuses_other_bytes(written: list[bytes]) -> None:
+    with pytest.raises(InvalidFile):
+        list(read(written, "a.jsonl"))
 
 
 def test_it_gives_what_stands_before_the_line_that_does_not_fit() -> None:

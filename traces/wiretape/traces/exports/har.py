@@ -68,7 +68,7 @@ def _entry(exchange: Exchange) -> Fields:
         "cache": {},
         "timings": timings,
     }
-    if exchange.kind is ExchangeKind.WEBSOCKET:
+    if exchange.kind is ExchangeKind.WEBSOCKET or (exchange.messages and exchange.kind is ExchangeKind.HTTP):
         entry["_resourceType"] = "websocket"
     if events := _events(exchange):
         entry["_eventSourceMessages"] = events
