@@ -96,7 +96,7 @@ def test_it_has_every_field_that_the_format_requires(tmp_path: Path) -> None:
 
 
 def test_it_says_real_captures_with_their_bodies_decoded(tmp_path: Path) -> None:
-    found = list(captures())
+    found = [capture for capture in captures() if capture.exchange.response]
     exchanges = [in_one_piece(seq, capture.exchange) for seq, capture in enumerate(found, 1)]
     for entry, capture in zip(entries(tmp_path, *exchanges), found, strict=True):
         check(entry)

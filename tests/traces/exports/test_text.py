@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from support.traces import ask, asking, exchange, executed, handing, model, said, server, trace, user
 
 from wiretape.traces.decoders import VERSIONS
-from wiretape.traces.exports import EXPORTS
 from wiretape.traces.exports.text import body, header, render
 from wiretape.traces.types import Declared, End, Trace
 
@@ -85,10 +84,6 @@ def test_header_and_body_survive_other_line_ends():
 @pytest.mark.parametrize("text", ["", "x", "recording: y\n\nz", "\n\n", "version https://git-lfs.github.com/spec/v1\noid: 1\n"])
 def test_what_is_no_trace_has_no_header(text: str):
     assert header(text) == {}
-
-
-def test_it_is_one_of_the_exports():
-    assert EXPORTS["text"](refund(), evidence="e") == render(refund(), evidence="e")
 
 
 def test_an_empty_trace_is_a_text_too():

@@ -8,7 +8,7 @@ from wiretape.traces.cost import Prices
 from wiretape.traces.exports import har, jsonl, otlp, text
 from wiretape.traces.exports.recorded import Recorded
 
-__all__ = ["EXPORTS", "Export"]
+__all__ = ["EXPORTS"]
 
 EXPORTS: dict[str, Callable[[Recorded, Prices], Iterator[bytes]]] = {
     "har": har.export,
