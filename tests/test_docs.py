@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from wiretape.cli.main import VERBS
+from wiretape.cli.main import VERBS, module_of
 from wiretape.proxy.control import ROUTES
 from wiretape.proxy.events import EVENT_FIELDS
 from wiretape.traces.decoders import DECODERS
@@ -33,7 +33,7 @@ def test_every_option_that_the_documentation_names_exists(verb: str) -> None:
     import importlib  # noqa: PLC0415
 
     app = typer.Typer()
-    app.command(verb)(importlib.import_module(f"wiretape.cli.{verb}").run)
+    app.command(verb)(importlib.import_module(module_of(verb)).run)
     known = {name for parameter in typer.main.get_command(app).params for name in parameter.opts}
     section = text("commands.md").split(f"## {verb}\n", 1)[1].split("\n## ", 1)[0]
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", section.split("Capture options")[0].replace("run --save", "")))

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import typer
@@ -17,7 +18,7 @@ import typer.exceptions
 from wiretape.cli.console import Output, say_error
 from wiretape.traces.errors import UsageError, WiretapeError
 
-__all__ = ["CHILD_VERBS", "VERBS", "main"]
+__all__ = ["CHILD_VERBS", "VERBS", "main", "module_of"]
 
 VERBS: dict[str, str] = {
     "record": "Run a command and record what it says to its models and tools.",
@@ -31,11 +32,12 @@ VERBS: dict[str, str] = {
     "rebuild": "Decode recordings again, after an update.",
     "export": "Write a recording in another form: har, jsonl, text or otlp.",
     "ls": "List recordings.",
+    "import": "Make recordings of other recorders' files.",
     "init": "Prepare a project: .gitattributes, a CI job, a first scenario.",
     "doctor": "Say why a client does not go through the proxy.",
     "version": "Print the version.",
 }
-"""Verb → what it does in a line; the module is `wiretape.cli.VERB`, its function `run`."""
+"""Verb → what it does in a line; `module_of` names its module, whose function is `run`."""
 
 CHILD_VERBS: dict[str, bool] = {"record": True, "run": True, "doctor": False}
 """Verbs that take a command after `--` → whether they need one."""
@@ -67,6 +69,11 @@ def _run(argv: list[str]) -> int:
         # Whoever read our output has seen enough; Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def module_of(verb: str) -> str:
+    """A verb that Python keeps for itself has its module under the name with an underscore."""
+    return f"wiretape.cli.{verb}_" if iskeyword(verb) else f"wiretape.cli.{verb}"
 
 
 def _sentence(error: Exception, verb: str | None) -> str:
@@ -103,7 +110,7 @@ def _app(verb: str | None) -> Any:
     app.callback()(_global)
     wanted = [verb] if verb in VERBS else list(VERBS)
     for name in wanted:
-        module = import_module(f"wiretape.cli.{name}")
+        module = import_module(module_of(name))
         app.command(name, help=module.run.__doc__ or VERBS[name], short_help=VERBS[name])(module.run)
     return typer.main.get_command(app)
 

@@ -42,12 +42,15 @@ def with_secrets(settings: RedactSettings, environment: Mapping[str, str] = os.e
     return settings.model_copy(update={"values": (*settings.values, *named, *secret_values(environment))})
 
 
-def new_writer(path: Path, name: str, redact: RedactSettings, labels: Mapping[str, str]) -> Writer:
+def new_writer(
+    path: Path, name: str, redact: RedactSettings, labels: Mapping[str, str], started_at: float | None = None
+) -> Writer:
+    """A recording that begins now, or that began when it is said."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return Writer.open(
         path,
         name=name,
-        started_at=time.time(),
+        started_at=time.time() if started_at is None else started_at,
         tool_version=version("wiretape"),
         redactor=Redactor(redact),
         labels=dict(labels),

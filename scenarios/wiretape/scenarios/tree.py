@@ -1,16 +1,14 @@
 """YAML and JSON text → plain values, each with the line that it stands on.
 
 ruamel.yaml reads the grammar (YAML 1.2, pure Python, so that every node has its mark) and nothing is constructed by tag:
-scalars become text, numbers, true, false or null by the core schema (https://yaml.org/spec/1.2.2/#103-core-schema), a date
-stays the text that it was written as, a key is always text. JSON is read as the YAML that it is, with its surrogate pairs
-joined. Files come from strangers: size, depth and the values that aliases multiply are bounded, and each fault is one
-sentence with its line.
+scalars become what the core schema says (traces/scalars.py), a key is always text. JSON is read as the YAML that it is, with
+its surrogate pairs joined. Files come from strangers: size, depth and the values that aliases multiply are bounded, and each
+fault is one sentence with its line.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +21,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
 from wiretape.traces.errors import InvalidFile
+from wiretape.traces.scalars import joined, plain
 from wiretape.traces.types import Json
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "Place", "Tree", "gathered", "join", "parse"]
@@ -37,15 +36,7 @@ MAX_VALUES = 50_000
 
 _STANDARD = "tag:yaml.org,2002:"
 _PLAIN = frozenset(_STANDARD + name for name in ("str", "int", "float", "bool", "null", "timestamp", "merge", "map", "seq"))
-_CONSTANTS: Mapping[str, Json] = (
-    dict.fromkeys(("", "~", "null", "Null", "NULL"))
-    | dict.fromkeys(("true", "True", "TRUE"), True)
-    | dict.fromkeys(("false", "False", "FALSE"), False)
-)
-_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _BREAKS = re.compile("[\x85\u2028\u2029]")
-_NO_NUMBER = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,29 +208,17 @@ class _Reading:
                     self._entry(key, value, place, made)
 
     def _scalar(self, node: ScalarNode, place: Place) -> Json:
-        text: str = node.value
         if node.tag == _STANDARD + "str":
             return self._text(node, place)
-        if text in _CONSTANTS:
-            return _CONSTANTS[text]
-        if _INTEGER.fullmatch(text):
-            return self._integer(node, place)
-        if _NO_NUMBER.fullmatch(text) or (_NUMBER.fullmatch(text) and not math.isfinite(float(text))):
-            self.fault(node, place, f"expected a number, got {text[:20]}")
+        try:
+            return plain(node.value)
+        except ValueError as error:
+            self.fault(node, place, str(error))
             return None
-        return float(text) if _NUMBER.fullmatch(text) else text
 
     def _text(self, node: ScalarNode, place: Place) -> str:
         try:
-            # JSON writes one character above U+FFFF as two escapes; YAML reads them apart
-            return str(node.value).encode("utf-16", "surrogatepass").decode("utf-16")
+            return joined(node.value)
         except UnicodeDecodeError:
             self.fault(node, place, "half a surrogate pair; expected text")
             return ""
-
-    def _integer(self, node: ScalarNode, place: Place) -> int:
-        text: str = node.value
-        if len(text) > 1000:
-            self.fault(node, place, f"a number of {len(text):,} digits; put it in quotes if it is text")
-            return 0
-        return int(text, 8) if text.startswith("0o") else int(text, 16) if text.startswith("0x") else int(text)

@@ -39,10 +39,10 @@ def _words(model: Model) -> str:
 
 
 def number_turns(drafts: list[Draft], main: int | None) -> None:
-    """Turns by the agent's own `turn_started` events where it sent any, else one for each time the user spoke in the main
-    thread. What came before the first belongs to it. Without either there are no turns.
+    """Turns by the agent's own `turn_started` events (or what the user said in a recording without model calls), else one for
+    each time the user spoke in the main thread. What came before the first belongs to it. Without either there are no turns.
     """
-    told = [draft for draft in drafts if draft.opens_turn and isinstance(draft.content, Event)]
+    told = [draft for draft in drafts if draft.opens_turn and draft.thread is None]
     spoken = [draft for draft in drafts if draft.opens_turn and main is not None and draft.thread == main]
     openers = told or spoken
     later = set(openers[1:])

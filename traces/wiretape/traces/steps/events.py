@@ -1,9 +1,15 @@
-"""The agent's own events (INTERFACE.md, fine print 24) as steps."""
+"""The agent's own events (INTERFACE.md, fine print 24) as steps; and whole steps, kept as events, of a recording that was imported
+without exchanges. No agent can send such a one: where events come in, only the known types pass.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from pydantic import TypeAdapter
+
+from wiretape.traces.links import Call
+from wiretape.traces.steps import meaning
 from wiretape.traces.steps.work import Work
 from wiretape.traces.types import (
     ApprovalDecision,
@@ -14,16 +20,51 @@ from wiretape.traces.types import (
     SkillUsed,
     StateChange,
     Step,
+    ToolCall,
+    ToolResult,
+    UserMessage,
 )
 
-__all__ = ["add"]
+__all__ = ["add", "step_event"]
+
+_STEP = "step"
+_STEPS: TypeAdapter[Step] = TypeAdapter(Step)
+
+
+def step_event(step: Step) -> dict[str, Any]:
+    """What the store keeps of a step that no exchange shows."""
+    return {"type": _STEP, "step": step.model_dump(mode="json", exclude_defaults=True) | {"kind": step.kind}}
 
 
 def add(work: Work, session: str, payload: dict[str, Any]) -> None:
     """`payload` was validated where it came in; of one that was not, what does not fit is kept as an event."""
     kind = payload.get("type")
+    if kind == _STEP:
+        _add_step(work, session, _STEPS.validate_python(payload["step"]))
+        return
     step = _approval(work, session, payload) or _step(payload)
     work.add(step, opens_turn=kind == "turn_started")
+
+
+def _add_step(work: Work, session: str, step: Step) -> None:
+    if isinstance(step, ToolCall):
+        call = Call(
+            tool=step.tool,
+            session=session,
+            exchange=0,
+            call_id=step.call_id,
+            arguments=step.arguments,
+            arguments_text=step.arguments_text,
+            state=step.state,
+        )
+        work.add_call(call)
+        meaning.of_call(work, call)
+        return
+    work.add(step, opens_turn=isinstance(step, UserMessage))
+    call_id = step.call_id if isinstance(step, ToolResult) else None
+    if isinstance(step, ToolResult) and (found := work.calls.decided(step.tool, call_id, session)):
+        found.answered = True
+        meaning.of_result(work, found, step)
 
 
 def _approval(work: Work, session: str, payload: dict[str, Any]) -> Step | None:

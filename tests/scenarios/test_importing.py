@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from support.foreign import FOREIGN
+from support.sidecar import replaying, stored
+from support.stores import child, opened, plain, put, read, until
+
+from wiretape.scenarios.config import load_config
+from wiretape.scenarios.evidence import load
+from wiretape.scenarios.importing import Imported, import_files
+from wiretape.traces.errors import StoreError, UsageError
+from wiretape.traces.settings import MatchSettings
+from wiretape.traces.store import Store
+from wiretape.traces.types import RecordingStatus
+
+KEY = "sk-abcdefghijklmnopqrstuvwxyz123456"
+CASSETTE = FOREIGN / "vcrpy-requests.yaml"
+
+
+def imported(format: str, into: Path, *files: Path) -> tuple[Imported, ...]:
+    return import_files(format, files, into, load_config(into.parent))
+
+
+def names(store: Path) -> list[str]:
+    with Store.open(store) as found:
+        assert found.closed
+        return [info.name for info in found.recordings()]
+
+
+def beside(store: Path) -> set[str]:
+    return {path.name for path in store.parent.iterdir()}
+
+
+def test_it_makes_a_closed_recording_that_finds_itself(tmp_path: Path) -> None:
+    store = tmp_path / "in" / "f.db"
+    store.parent.mkdir()
+    (done,) = imported("vcr", store, CASSETTE)
+    assert (done.error, done.recording, len(done.items)) == (None, "vcrpy-requests", 8)
+    with load(str(store)) as evidence:
+        assert evidence.info.status is RecordingStatus.COMPLETE
+        assert evidence.info.labels == {"imported": "vcr", "file": "vcrpy-requests.yaml"}
+        assert evidence.lost() == ()
+        assert [exchange.seq for exchange in evidence.exchanges()] == list(range(1, 9))
+    assert beside(store) == {"f.db"}
+
+
+def test_it_serves_what_it_imported_to_the_byte(tmp_path: Path) -> None:
+    for number, name in enumerate(("vcrpy-requests.yaml", "vcrpy-httpx.yaml", "vcrpy-decoded.yaml", "vcrpy-json.cassette")):
+        store = tmp_path / f"{number}.db"
+        imported("vcr", store, FOREIGN / name)
+        with replaying(store, MatchSettings()) as sidecar:
+            for exchange in stored(store):
+                request, response = exchange.request, exchange.response
+                assert response
+                fields = [("Accept-Encoding", "gzip")] if request.method == "GET" else [("Content-Type", "application/json")]
+                got = sidecar.ask(request.method, request.url, *fields, body=request.body)
+                assert (got.status, got.body) == (response.status, response.body), (name, exchange.seq)
+                assert got.get("x-replay-source") == "replayed"
+
+
+def test_it_writes_no_known_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_API_KEY", "zipped-value-of-the-environment")
+    har = tmp_path / "x.har"
+    request = {"method": "GET", "url": "https://x.test/?api_key=AIzaSyA1234567890abcdefghijklmnopqrstuv", "headers": []}
+    content = {"size": 9, "mimeType": "text/plain", "text": "it is zipped-value-of-the-environment"}
+    entry = {
+        "startedDateTime": "2026-01-01T00:00:00Z",
+        "request": request,
+        "response": {"status": 200, "headers": [], "content": content},
+    }
+    har.write_text(json.dumps({"log": {"entries": [entry]}}))
+    store = tmp_path / "f.db"
+    (done,) = imported("har", store, har)
+    imported("vcr", store, CASSETTE)
+    with load(f"{store}#vcrpy-requests") as evidence:
+        kept = [exchange.request for exchange in evidence.exchanges()]
+        assert evidence.redactions >= 2
+    told = json.dumps([each.what for each in done.items]) + repr(kept) + repr(read(store, "x"))
+    for secret in ("AIzaSyA1234", "zipped-value", "sk-abcdefghijklmnop", "secret-value-123"):
+        assert secret not in told, secret
+
+
+def test_it_adds_to_a_store_and_gives_every_recording_a_name_of_its_own(tmp_path: Path) -> None:
+    store = tmp_path / "f.db"
+    writer = opened(store, name="vcrpy-requests")
+    put(writer, plain(1))
+    writer.close()
+    again = tmp_path / CASSETTE.name
+    again.write_bytes(CASSETTE.read_bytes())
+    assert [each.recording for each in imported("vcr", store, CASSETTE, again)] == ["vcrpy-requests-2", "vcrpy-requests-3"]
+    assert names(store) == ["vcrpy-requests", "vcrpy-requests-2", "vcrpy-requests-3"]
+    assert len(read(store, "vcrpy-requests")) == 1
+
+
+def test_it_takes_each_file_wholly_or_not_at_all(tmp_path: Path) -> None:
+    store = tmp_path / "f.db"
+    text = CASSETTE.read_text()
+    cut, odd, empty, none = (tmp_path / name for name in ("cut.yaml", "odd.yaml", "empty.yaml", "none.yaml"))
+    cut.write_text(text[: text.index("version: 1")])
+    odd.write_text(text.replace("method: GET", "method: 1", 1))
+    empty.write_text("")
+    none.write_text("interactions: []\nversion: 1\n")
+    done = imported("vcr", store, cut, CASSETTE, odd, empty, none, tmp_path / "gone.yaml", tmp_path)
+    assert [each.error and each.error.exit_code for each in done] == [3, None, 2, 3, 3, 2, 2]
+    assert names(store) == ["vcrpy-requests"]
+    before = store.read_bytes()
+    assert all(each.error for each in imported("vcr", store, cut, odd))
+    assert store.read_bytes() == before
+
+
+def test_it_leaves_no_store_where_nothing_could_be_taken(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text("interactions: []\nversion: 1\n")
+    assert imported("vcr", tmp_path / "new" / "f.db", tmp_path / "x.yaml")[0].error
+    assert beside(tmp_path / "x.yaml") == {"x.yaml"}
+
+
+def test_it_refuses_a_store_that_it_must_not_touch(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="har"):
+        imported("pcap", tmp_path / "f.db", CASSETTE)
+    foreign = tmp_path / "foreign.db"
+    with closing(sqlite3.connect(foreign)) as db:
+        db.execute("CREATE TABLE t (x)")
+    before = foreign.read_bytes()
+    with pytest.raises(StoreError, match="another program"):
+        imported("vcr", foreign, CASSETTE)
+    assert foreign.read_bytes() == before
+    assert beside(foreign) == {"foreign.db"}
+    with pytest.raises(UsageError, match="folder"):
+        imported("vcr", tmp_path, CASSETTE)
+
+
+def test_it_leaves_a_store_alone_that_is_being_recorded_to(tmp_path: Path) -> None:
+    store = tmp_path / "f.db"
+    writer = opened(store)
+    with pytest.raises(StoreError, match="is recording to it"):
+        imported("vcr", store, CASSETTE)
+    writer.close()
+    imported("vcr", store, CASSETTE)
+    assert names(store) == ["refund", "vcrpy-requests"]
+
+
+def test_it_adds_to_what_a_crash_left_and_loses_nothing_of_it(tmp_path: Path) -> None:
+    store = tmp_path / "f.db"
+    code = "writer = opened(Path(sys.argv[1]))\nput(writer, plain(1))\nwriter.flush()\nprint('there', flush=True)"
+    code += "\nsys.stdin.read()"
+    process = child(code, store)
+    assert process.stdout
+    assert process.stdout.readline() == "there\n"
+    process.kill()
+    process.wait()
+    until(lambda: store.with_name("f.db-wal").stat().st_size, "the log of the writer that died")
+    imported("vcr", store, CASSETTE)
+    assert beside(store) == {"f.db"}
+    assert len(read(store, "refund")) == 1
+    assert names(store) == ["refund", "vcrpy-requests"]
+
+
+def test_it_keeps_steps_without_exchanges_and_its_digest_covers_them(tmp_path: Path) -> None:
+    store, talk = tmp_path / "f.db", tmp_path / "messages_a.json"
+    talk.write_text(json.dumps([{"role": "user", "type": "text", "content": f"Hi, my key is {KEY}"}]))
+    other = tmp_path / "messages_b.json"
+    other.write_text(talk.read_text().replace("Hi", "Ho"))
+    imported("wxo", store, talk, other)
+    with load(f"{store}#messages_a") as first, load(f"{store}#messages_b") as second:
+        assert [step.kind for step in first.trace().steps] == ["user_message"]
+        assert "abcdefghijklmnop" not in first.trace().model_dump_json()
+        assert first.digest() != second.digest()
+        assert first.lost() == ()
+
+
+def test_it_sets_background_traffic_aside(tmp_path: Path) -> None:
+    cassette = tmp_path / "n.yaml"
+    cassette.write_text(CASSETTE.read_text().replace("http://127.0.0.1:41873/gzip", "http://x.sentry.io/gzip"))
+    imported("vcr", tmp_path / "f.db", cassette)
+    assert [exchange.seq for exchange in read(tmp_path / "f.db") if exchange.noise] == [4]

@@ -1,0 +1,135 @@
+"""Requests and responses out of what foreign files hold, so that heads and bodies agree (DESIGN.md, principle 6).
+
+Other recorders take content codings and charsets off bodies and leave the heads as they were. Here a body that is decoded
+loses its `content-encoding`, a wrong `content-length` is put right, and both are told as losses.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from wiretape.traces import codings
+from wiretape.traces.imports.fields import Fields
+from wiretape.traces.imports.items import Losses, Unkept
+from wiretape.traces.types import Headers, Request, Response, header
+
+__all__ = ["STREAM", "encoded", "fields", "request", "response", "sent", "target", "version"]
+
+_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_MAGIC = {"gzip": b"\x1f\x8b", "x-gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
+STREAM = "the pieces that its event stream came in, and their times"
+
+
+def request(
+    source: Fields, url: str, method: str, headers: Headers, body: bytes, http_version: str = "HTTP/1.1"
+) -> tuple[Request, Losses]:
+    """Unkept for a URL that is no HTTP, InvalidFile for what is no request."""
+    if not _TOKEN.fullmatch(method):
+        raise source.fault("method", "expected an HTTP method")
+    headers, losses = _settled(headers, body)
+    return Request(method.upper(), target(source, url), headers, sent(body, headers), http_version), losses
+
+
+def sent(body: bytes, headers: Headers) -> bytes | None:
+    """A request's body, which is empty only where its head promises one."""
+    framed = header(headers, "content-length") or header(headers, "transfer-encoding")
+    return body if body or framed else None
+
+
+def response(
+    status: int, reason: str, headers: Headers, body: bytes, *, at: int = 0, http_version: str = "HTTP/1.1", cut: bool = False
+) -> tuple[Response, Losses]:
+    """`at`: when the body was there, in microseconds. `cut`: it ended early, so that its length is only promised."""
+    headers, losses = (headers, ()) if cut or not body else _settled(headers, body)
+    if "event-stream" in (header(headers, "content-type") or ""):
+        losses = (*losses, STREAM)
+    return Response(status, headers, body, reason, http_version, chunks=((at, len(body)),) if body else ()), losses
+
+
+def fields(pairs: Iterable[tuple[str, str]]) -> tuple[Headers, Losses]:
+    """Without HTTP/2's pseudo fields; those that browsers join by line ends apart again."""
+    kept: list[tuple[str, str]] = []
+    losses: list[str] = []
+    for name, value in pairs:
+        if _TOKEN.fullmatch(name):
+            kept += [(name, _latin(part.strip("\r"))) for part in value.split("\n")]
+        elif not name.startswith(":"):
+            losses.append("a header whose name is none")
+    return tuple(kept), tuple(losses)
+
+
+def version(text: str) -> tuple[str, Losses]:
+    """As INTERFACE.md writes it; a browser's `h2`, and nothing where it is unknown."""
+    name = text.upper()
+    if name in ("H2", "HTTP/2", "HTTP/2.0"):
+        return "HTTP/2", ()
+    if name in ("H3", "HTTP/3", "HTTP/3.0"):
+        return "HTTP/2", ("HTTP/3, which stands as HTTP/2",)
+    return ("HTTP/1.0" if name == "HTTP/1.0" else "HTTP/1.1"), ()
+
+
+def encoded(text: str, content_type: str) -> tuple[bytes, Losses]:
+    """The bytes of a body that the file holds as text, in the charset that its type names."""
+    found = re.search(r"charset\s*=\s*\"?([\w.:-]+)", content_type, re.IGNORECASE)
+    for name in (found[1] if found else "utf-8", "utf-8"):
+        try:
+            if codecs.lookup(name)._is_text_encoding:
+                # Half characters are how mitmproxy writes bytes that are no text.
+                return text.encode(name, "surrogateescape"), ()
+        except (LookupError, UnicodeError, ValueError):
+            continue
+    return text.encode("utf-8", "replace"), ("half characters in its text",)
+
+
+def target(source: Fields, url: str) -> str:
+    """Absolute, without a fragment; a WebSocket's as that of the request which opens it."""
+    scheme, separator, rest = url.partition("#")[0].partition("://")
+    scheme = {"ws": "http", "wss": "https"}.get(scheme.lower(), scheme.lower())
+    if not separator or scheme not in ("http", "https"):
+        raise Unkept("its URL is no http, https, ws or wss")
+    try:
+        parts = urlsplit(f"{scheme}://{rest}")
+        known = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        known = False
+    if not known or not rest.isprintable() or " " in rest:
+        raise source.fault("url", "expected an absolute URL")
+    end = min((at for mark in "/?" if (at := rest.find(mark)) >= 0), default=len(rest))
+    return f"{scheme}://{rest}" if rest[end : end + 1] == "/" else f"{scheme}://{rest[:end]}/{rest[end:]}"
+
+
+def _settled(headers: Headers, body: bytes) -> tuple[Headers, Losses]:
+    losses: list[str] = []
+    if body and codings.codings(headers) and not _coded(body, headers):
+        losses.append(f"the content coding ({', '.join(codings.codings(headers))}): the file holds the body decoded")
+        headers = tuple(pair for pair in headers if pair[0].lower() != "content-encoding")
+    said = header(headers, "content-length")
+    if said is not None and said.strip() != str(len(body)):
+        if not losses:
+            losses.append("the length that its head promised is not that of its body")
+        headers = _with_length(headers, str(len(body)))
+    return headers, tuple(losses)
+
+
+def _coded(body: bytes, headers: Headers) -> bool:
+    """Whether a body has its codings still on; one that was cut or is too large to unpack too."""
+    magic = _MAGIC.get(codings.codings(headers)[-1])
+    return body.startswith(magic) if magic else codings.undo(body, headers) is not None
+
+
+def _with_length(headers: Headers, length: str) -> Headers:
+    at = next(at for at, (name, _) in enumerate(headers) if name.lower() == "content-length")
+    rest = tuple(pair for pair in headers[at + 1 :] if pair[0].lower() != "content-length")
+    return (*headers[:at], (headers[at][0], length), *rest)
+
+
+def _latin(value: str) -> str:
+    """Each byte one character, as types.py has header fields."""
+    try:
+        value.encode("latin-1")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "replace").decode("latin-1")
+    return value
