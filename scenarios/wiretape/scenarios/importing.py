@@ -87,7 +87,16 @@ def import_files(format: str, files: Sequence[Path], into: Path, config: Config)
     if all(each.error for each in checked):
         return checked
     target = Path(os.path.realpath(into))
-    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return _locked(job, checked, target)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(
+            f"{target}: this store cannot be written ({error}). It is as it was: free some space, or choose another place."
+        ) from None
+
+
+def _locked(job: _Job, checked: Sequence[Imported], target: Path) -> tuple[Imported, ...]:
     lock = Lock(target)
     try:
         recover(target)

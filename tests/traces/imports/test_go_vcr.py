@@ -86,6 +86,13 @@ def test_it_reads_version_2_with_its_protocol_and_duration() -> None:
     assert found.timings.ended == 61_544_292
 
 
+def test_it_keeps_trailers() -> None:
+    trailing = V2.replace("trailer: {}\n        content_length: -1", "trailer: {X-End: [a]}\n        content_length: -1")
+    response = only("go-vcr", trailing)[0].response
+    assert response
+    assert response.trailers == (("X-End", "a"),)
+
+
 def test_it_makes_a_form_anew_where_its_body_is_missing() -> None:
     found, losses = only("go-vcr", V2.replace("        body: key=value\n", ""))
     assert found.request.body == b"key=value"

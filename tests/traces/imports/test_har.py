@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support.foreign import exchanges, only, refusal, taken
 
+from wiretape.traces.imports import parts
 from wiretape.traces.types import End, ExchangeKind, header
 
 START = "2026-01-01T00:00:00.000Z"
@@ -99,6 +100,7 @@ def test_it_reads_event_streams_and_tells_that_their_pieces_are_gone() -> None:
         ({"mimeType": "x", "text": "AP8=", "encoding": "base64"}, b"\0\xff"),
         ({"mimeType": "text/plain; charset=iso-8859-1", "text": "é"}, b"\xe9"),
         ({"mimeType": "text/plain; charset=nonsense", "text": "é"}, b"\xc3\xa9"),
+        ({"mimeType": "text/plain; charset=iso-8859-1", "text": "€"}, "€".encode()),
         ({"mimeType": "text/plain", "text": "a\udcff"}, b"a\xff"),
         ({"mimeType": "application/x-www-form-urlencoded", "params": pairs(a="1 2", b="é")}, b"a=1+2&b=%C3%A9"),
     ],
@@ -161,12 +163,24 @@ def test_it_carries_how_an_exchange_failed(error: str | None, status: int, end: 
         assert header(found.response.headers, "content-length") == "100"
 
 
+def test_it_lets_a_client_see_the_cut_of_a_body_that_was_decoded() -> None:
+    """The length that was promised is that of the coded body: as large as what is here, it would hide the cut."""
+    fields = pairs(content_length="4", content_encoding="br")
+    cut = entry(response___error="net::ERR_HTTP2_PROTOCOL_ERROR", response__headers=fields, response__content=body("partial"))
+    found, losses = only("har", archive(cut))
+    assert found.response
+    assert found.response.headers == (("Transfer-Encoding", "chunked"),)
+    assert losses == ("the content coding (br): the file holds the body decoded",)
+
+
 def test_it_carries_what_our_own_archives_say() -> None:
     ours = {"end": "upstream_truncated", "error": "cut", "session": "s1", "chunks": [[5, 2], [9, 1]]}
-    found, _ = only("har", archive(entry(response__content=body("abc"), _wiretape=ours)))
+    kind = pairs(content_type="text/event-stream")
+    found, losses = only("har", archive(entry(response__headers=kind, response__content=body("abc"), _wiretape=ours)))
     assert (found.end, found.error, found.session) == (End.UPSTREAM_TRUNCATED, "cut", "s1")
     assert found.response
     assert found.response.chunks == ((5, 2), (9, 1))
+    assert parts.STREAM not in losses
     wrong, _ = only("har", archive(entry(response__content=body("abc"), _wiretape={"chunks": [[5, 99]]})))
     assert wrong.response
     assert wrong.response.chunks == ((19_000, 3),)
@@ -200,6 +214,7 @@ def test_it_refuses_urls_that_are_no_http_one_by_one() -> None:
         (archive(entry(request__url=5)), 2, "log.entries[0].request.url"),
         (archive(entry(request__headers=[{"value": "x"}])), 2, "headers[0].name"),
         (archive(entry(response__status="200")), 2, "status"),
+        (archive(entry(response__status=1000)), 2, "status"),
         (archive(entry(timings={"wait": "x"})), 2, "timings.wait"),
         (archive(entry(_webSocketMessages=[{"type": "send", "opcode": 5, "data": ""}])), 2, "opcode"),
         (archive(entry(_wiretape={"end": "somehow"})), 2, "_wiretape.end"),

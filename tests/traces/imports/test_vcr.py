@@ -149,6 +149,26 @@ def test_it_says_what_does_not_fit(text: str, code: int, word: str) -> None:
     assert word in refusal("vcr", text)[1]
 
 
+def test_it_takes_a_base_url_that_was_filtered_out_under_a_host_that_cannot_be() -> None:
+    exchange, losses = only("vcr", cassette("body: x").replace("http://x/", "<OLLAMA_API_BASE>/v1/chat"))
+    assert exchange.request.url == "http://ollama-api-base.invalid/v1/chat"
+    assert losses == ("its scheme and host, for which the file has a placeholder",)
+
+
+@pytest.mark.parametrize(
+    ("written", "url"),
+    [
+        ("http://x", "http://x/"),
+        ("HTTPS://x?q#f", "https://x/?q"),
+        ("wss://x:1/a", "https://x:1/a"),
+        ("http://[::1]:8/a", None),
+    ],
+)
+def test_it_writes_urls_as_a_recorder_does(written: str, url: str | None) -> None:
+    found = only("vcr", cassette("body: x").replace("http://x/", f"'{written}'"))[0]
+    assert found.request.url == (url or written)
+
+
 def test_it_refuses_an_entry_that_is_no_http_and_keeps_the_rest() -> None:
     two = cassette("body: x").replace("version: 1\n", "") + cassette("body: y").replace("interactions:\n", "").replace(
         "http:", "ftp:"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import BinaryIO
 from urllib.parse import urlencode
 
@@ -47,12 +48,13 @@ def _exchange(entry: Fields) -> Read:
     if not body and answered.number("content_length", 0) > 0 and request.method != "HEAD":
         raise answered.fault("body", "the answer had a body, and none of it is in the file")
     http_version, other = parts.version(answered.text("proto", ""))
+    trailers, _ = header_fields(answered, "trailer")
     response, answer_changed = parts.response(
         _status(answered, entry), _reason(answered), headers, body, at=ended or 0, http_version=http_version
     )
+    response = replace(response, trailers=trailers)
     exchange = Exchange(seq=0, request=request, response=response, timings=Timings(ended=ended), end=End.COMPLETE)
-    trailers = ("the trailers",) if answered["trailer"] else ()
-    return exchange, (*dropped, *rebuilt, *changed, *answer_dropped, *answer_changed, *other, *trailers)
+    return exchange, (*dropped, *rebuilt, *changed, *answer_dropped, *answer_changed, *other)
 
 
 def _asked(given: Fields, headers: Headers) -> tuple[bytes, Losses]:

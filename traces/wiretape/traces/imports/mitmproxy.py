@@ -75,7 +75,8 @@ def _exchange(found: flow.Flow, path: str) -> Read:
     where = Fields(path, "a flow", {})
     headers, dropped = parts.fields(_pairs(each.request.headers))
     http_version, other = parts.version(each.request.http_version)
-    url, body = parts.target(where, each.request.pretty_url), parts.sent(_raw(where, each.request), headers)
+    url, _ = parts.target(where, each.request.pretty_url)
+    body = parts.sent(_raw(where, each.request), headers)
     request = Request(each.request.method, url, headers, body, http_version)
     end, error = _end(each)
     response, lost = _response(where, each, started)
@@ -113,9 +114,8 @@ def _response(where: Fields, each: http.HTTPFlow, started: float) -> tuple[Respo
     http_version, other = parts.version(given.http_version)
     trailers: Headers = parts.fields(_pairs(given.trailers))[0] if given.trailers else ()
     chunks = ((ended, len(body)),) if body else ()
-    response = Response(given.status_code, headers, body, given.reason or "", http_version, trailers, chunks)
-    streamed = "event-stream" in given.headers.get("content-type", "")
-    return response, (*dropped, *other, *((parts.STREAM,) if streamed else ()))
+    response = Response(given.status_code, headers, body, parts.line(given.reason or ""), http_version, trailers, chunks)
+    return response, (*dropped, *other, *((parts.STREAM,) if parts.streamed(headers) else ()))
 
 
 def _since(started: float, time: float | None) -> int | None:

@@ -16,10 +16,13 @@ from wiretape.traces.imports.fields import Fields
 from wiretape.traces.imports.items import Losses, Unkept
 from wiretape.traces.types import Headers, Request, Response, header
 
-__all__ = ["STREAM", "encoded", "fields", "request", "response", "sent", "target", "version"]
+__all__ = ["STREAM", "encoded", "fields", "line", "request", "response", "sent", "streamed", "target", "version"]
 
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _MAGIC = {"gzip": b"\x1f\x8b", "x-gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
+_PLACEHOLDER = re.compile(r"<([A-Za-z][A-Za-z0-9_]*)>(/[!-~]*)?")
+"""What filters of cassettes put in the place of a base URL, `<OLLAMA_API_BASE>/chat/completions`."""
+_REPLACED = "its scheme and host, for which the file has a placeholder"
 STREAM = "the pieces that its event stream came in, and their times"
 
 
@@ -29,8 +32,9 @@ def request(
     """Unkept for a URL that is no HTTP, InvalidFile for what is no request."""
     if not _TOKEN.fullmatch(method):
         raise source.fault("method", "expected an HTTP method")
+    place, replaced = target(source, url)
     headers, losses = _settled(headers, body)
-    return Request(method.upper(), target(source, url), headers, sent(body, headers), http_version), losses
+    return Request(method.upper(), place, headers, sent(body, headers), http_version), (*replaced, *losses)
 
 
 def sent(body: bytes, headers: Headers) -> bytes | None:
@@ -43,10 +47,19 @@ def response(
     status: int, reason: str, headers: Headers, body: bytes, *, at: int = 0, http_version: str = "HTTP/1.1", cut: bool = False
 ) -> tuple[Response, Losses]:
     """`at`: when the body was there, in microseconds. `cut`: it ended early, so that its length is only promised."""
-    headers, losses = (headers, ()) if cut or not body else _settled(headers, body)
-    if "event-stream" in (header(headers, "content-type") or ""):
+    headers, losses = _settled(headers, body, cut=cut) if body else (headers, ())
+    if streamed(headers):
         losses = (*losses, STREAM)
-    return Response(status, headers, body, reason, http_version, chunks=((at, len(body)),) if body else ()), losses
+    return Response(status, headers, body, line(reason), http_version, chunks=((at, len(body)),) if body else ()), losses
+
+
+def streamed(headers: Headers) -> bool:
+    return "event-stream" in (header(headers, "content-type") or "")
+
+
+def line(text: str) -> str:
+    """Without line ends, which would end it on the wire too."""
+    return " ".join(text.split())
 
 
 def fields(pairs: Iterable[tuple[str, str]]) -> tuple[Headers, Losses]:
@@ -74,44 +87,57 @@ def version(text: str) -> tuple[str, Losses]:
 def encoded(text: str, content_type: str) -> tuple[bytes, Losses]:
     """The bytes of a body that the file holds as text, in the charset that its type names."""
     found = re.search(r"charset\s*=\s*\"?([\w.:-]+)", content_type, re.IGNORECASE)
-    for name in (found[1] if found else "utf-8", "utf-8"):
-        try:
-            if codecs.lookup(name)._is_text_encoding:
-                # Half characters are how mitmproxy writes bytes that are no text.
-                return text.encode(name, "surrogateescape"), ()
-        except (LookupError, UnicodeError, ValueError):
-            continue
-    return text.encode("utf-8", "replace"), ("half characters in its text",)
+    name = found[1] if found else "utf-8"
+    try:
+        if codecs.lookup(name)._is_text_encoding:
+            # Half characters are how mitmproxy writes bytes that are no text.
+            return text.encode(name, "surrogateescape"), ()
+    except (LookupError, UnicodeError, ValueError):
+        pass
+    return text.encode("utf-8", "replace"), ("the spelling of its characters, which stand in UTF-8",)
 
 
-def target(source: Fields, url: str) -> str:
+def target(source: Fields, url: str) -> tuple[str, Losses]:
     """Absolute, without a fragment; a WebSocket's as that of the request which opens it."""
     scheme, separator, rest = url.partition("#")[0].partition("://")
+    if found := _PLACEHOLDER.fullmatch(url):
+        return f"http://{found[1].lower().replace('_', '-')}.invalid{found[2] or '/'}", (_REPLACED,)
     scheme = {"ws": "http", "wss": "https"}.get(scheme.lower(), scheme.lower())
     if not separator or scheme not in ("http", "https"):
         raise Unkept("its URL is no http, https, ws or wss")
-    try:
-        parts = urlsplit(f"{scheme}://{rest}")
-        known = bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        known = False
-    if not known or not rest.isprintable() or " " in rest:
+    if not rest.isprintable() or " " in rest or not _has_host(f"{scheme}://{rest}"):
         raise source.fault("url", "expected an absolute URL")
     end = min((at for mark in "/?" if (at := rest.find(mark)) >= 0), default=len(rest))
-    return f"{scheme}://{rest}" if rest[end : end + 1] == "/" else f"{scheme}://{rest[:end]}/{rest[end:]}"
+    path = rest[end:] if rest[end:].startswith("/") else f"/{rest[end:]}"
+    return f"{scheme}://{rest[:end]}{path}", ()
 
 
-def _settled(headers: Headers, body: bytes) -> tuple[Headers, Losses]:
-    losses: list[str] = []
+def _has_host(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _settled(headers: Headers, body: bytes, *, cut: bool = False) -> tuple[Headers, Losses]:
+    losses: tuple[str, ...] = ()
     if body and codings.codings(headers) and not _coded(body, headers):
-        losses.append(f"the content coding ({', '.join(codings.codings(headers))}): the file holds the body decoded")
-        headers = tuple(pair for pair in headers if pair[0].lower() != "content-encoding")
+        losses = (f"the content coding ({', '.join(codings.codings(headers))}): the file holds the body decoded",)
+        headers = _without(headers, "content-encoding")
     said = header(headers, "content-length")
-    if said is not None and said.strip() != str(len(body)):
-        if not losses:
-            losses.append("the length that its head promised is not that of its body")
-        headers = _with_length(headers, str(len(body)))
-    return headers, tuple(losses)
+    if said is None or (said.strip() == str(len(body)) and not cut):
+        return headers, losses
+    if cut:
+        return _promised(headers, said, body), losses
+    return _with_length(headers, str(len(body))), losses or ("the length that its head promised is not that of its body",)
+
+
+def _promised(headers: Headers, said: str, body: bytes) -> Headers:
+    """Of a body that was cut: a head by which a client sees it. A length that the body has already would hide it."""
+    if said.strip().isdecimal() and len(said) < 16 and int(said) > len(body):
+        return headers
+    return (*_without(headers, "content-length"), ("Transfer-Encoding", "chunked"))
 
 
 def _coded(body: bytes, headers: Headers) -> bool:
@@ -120,10 +146,14 @@ def _coded(body: bytes, headers: Headers) -> bool:
     return body.startswith(magic) if magic else codings.undo(body, headers) is not None
 
 
+def _without(headers: Headers, name: str) -> Headers:
+    return tuple(pair for pair in headers if pair[0].lower() != name)
+
+
 def _with_length(headers: Headers, length: str) -> Headers:
+    """In the place and spelling of the first one."""
     at = next(at for at, (name, _) in enumerate(headers) if name.lower() == "content-length")
-    rest = tuple(pair for pair in headers[at + 1 :] if pair[0].lower() != "content-length")
-    return (*headers[:at], (headers[at][0], length), *rest)
+    return (*headers[:at], (headers[at][0], length), *_without(headers[at + 1 :], "content-length"))
 
 
 def _latin(value: str) -> str:

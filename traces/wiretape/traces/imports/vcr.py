@@ -38,11 +38,11 @@ def read(file: BinaryIO, path: str) -> Iterator[Item]:
     return items(Fields(path, "", found).each(name), _exchange)
 
 
-def header_fields(given: Fields) -> tuple[Headers, Losses]:
+def header_fields(given: Fields, name: str = "headers") -> tuple[Headers, Losses]:
     """A mapping of names to values or lists of them."""
-    values = given.within("headers").values
-    listed = ((str(name), value if isinstance(value, list) else [value]) for name, value in values.items())
-    return parts.fields((name, _text(each)) for name, value in listed for each in value)
+    values = given.within(name).values
+    listed = ((str(field), value if isinstance(value, list) else [value]) for field, value in values.items())
+    return parts.fields((field, _text(each)) for field, value in listed for each in value)
 
 
 def _text(value: Json) -> str:
