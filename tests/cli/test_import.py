@@ -67,6 +67,25 @@ def test_it_imports_shows_and_replays_what_mitmproxy_recorded(tmp_path: Path, fl
     assert "Order 7 is shipped." in ran.stdout
 
 
+def test_it_imports_what_mitmproxy_exports_as_an_archive(tmp_path: Path, flows: Path, model: Upstream) -> None:
+    """Both files are of the same traffic, so both recordings behave the same."""
+    dump = Path(sys.executable).with_name("mitmdump")
+    har = tmp_path / "archive.har"
+    words = [dump, "-q", "-n", "-r", flows, "--set", f"hardump={har}", "--set", f"confdir={tmp_path / 'mitm'}"]
+    subprocess.run(words, stdin=subprocess.DEVNULL, timeout=60, check=True)
+    for format, file in (("mitmproxy", flows), ("har", har)):
+        done = replay("import", format, file, "--into", "f.db", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    same = replay("diff", "f.db#agent", "f.db#archive", cwd=tmp_path)
+    assert (same.returncode, same.stdout) == (0, "same behaviour\n")
+    first, second = (
+        json.loads(replay("show", f"f.db#{name}", "--exchanges", "--format", "json", cwd=tmp_path).stdout)
+        for name in ("agent", "archive")
+    )
+    for field in ("method", "url", "request_body_base64", "status", "response_body_base64", "end"):
+        assert [each[field] for each in first] == [each[field] for each in second], field
+
+
 def test_it_prints_each_entry_as_text_and_as_json(tmp_path: Path) -> None:
     text = replay("import", "vcr", FOREIGN / "vcrpy-requests.yaml", "--into", "f.db", cwd=tmp_path)
     assert text.returncode == 0, text.stderr

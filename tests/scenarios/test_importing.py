@@ -160,6 +160,42 @@ def test_it_adds_to_what_a_crash_left_and_loses_nothing_of_it(tmp_path: Path) ->
     assert names(store) == ["refund", "vcrpy-requests"]
 
 
+def test_it_leaves_the_store_as_it_was_where_the_disk_is_full(tmp_path: Path) -> None:
+    store = tmp_path / "f.db"
+    imported("vcr", store, CASSETTE)
+    before = store.read_bytes()
+    code = (
+        "import resource\nfrom wiretape.scenarios.config import load_config\n"
+        "from wiretape.scenarios.importing import import_files\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))\n"
+        "try: import_files('vcr', [Path(sys.argv[1])], Path(sys.argv[2]), load_config(Path('/')))\n"
+        "except Exception as error: print(type(error).__name__, error)"
+    )
+    for into in (store, tmp_path / "new.db"):
+        told, _ = child(code, CASSETTE, into).communicate(timeout=60)
+        assert told.startswith("StoreError"), told
+        assert "space" in told
+    assert store.read_bytes() == before
+    assert beside(store) == {"f.db"}
+
+
+def test_it_leaves_the_store_as_it_was_where_it_is_killed(tmp_path: Path) -> None:
+    store = tmp_path / "f.db"
+    imported("vcr", store, CASSETTE)
+    before = store.read_bytes()
+    code = (
+        "import os\nfrom wiretape.scenarios import importing\nfrom wiretape.scenarios.config import load_config\n"
+        "importing.replace_together = lambda files: os.kill(os.getpid(), 9)\n"
+        "importing.import_files('vcr', [Path(sys.argv[1])], Path(sys.argv[2]), load_config(Path('/')))"
+    )
+    process = child(code, CASSETTE, store)
+    process.communicate(timeout=60)
+    assert process.returncode == -9
+    assert store.read_bytes() == before
+    imported("vcr", store, CASSETTE)
+    assert names(store) == ["vcrpy-requests", "vcrpy-requests-2"]
+
+
 def test_it_keeps_steps_without_exchanges_and_its_digest_covers_them(tmp_path: Path) -> None:
     store, talk = tmp_path / "f.db", tmp_path / "messages_a.json"
     talk.write_text(json.dumps([{"role": "user", "type": "text", "content": f"Hi, my key is {KEY}"}]))

@@ -93,6 +93,14 @@ def test_it_keeps_trailers() -> None:
     assert response.trailers == (("X-End", "a"),)
 
 
+@pytest.mark.parametrize(
+    ("written", "micros"),
+    [("0s", 0), ("250ms", 250_000), ("1500µs", 1500), ("2000000", 2000), ('""', None), ("9999999h", 10**15)],
+)
+def test_it_reads_durations_as_go_writes_them(written: str, micros: int | None) -> None:
+    assert only("go-vcr", V2.replace("1m1.544292291s", written))[0].timings.ended == micros
+
+
 def test_it_makes_a_form_anew_where_its_body_is_missing() -> None:
     found, losses = only("go-vcr", V2.replace("        body: key=value\n", ""))
     assert found.request.body == b"key=value"

@@ -145,6 +145,19 @@ def test_it_refuses_what_is_no_flow_file(data: bytes) -> None:
     assert "flow" in sentence
 
 
+@pytest.mark.parametrize("time", [float("nan"), 1e300, -1e300, "soon", b"now"])
+def test_it_takes_no_time_from_a_file_that_is_none(time: Any) -> None:
+    odd = tflow.twebsocketflow()
+    assert odd.websocket
+    odd.request.timestamp_start = 1000.0
+    odd.websocket.messages[0].timestamp = time
+    found, _ = only("mitmproxy", written(odd))
+    assert found.messages[0].at == 0
+    if isinstance(time, float):
+        odd.websocket.messages[0].timestamp, odd.request.timestamp_start = 1.0, time
+        assert only("mitmproxy", written(odd))[0].started_at == 0.0
+
+
 def test_it_survives_a_file_that_nests_without_end() -> None:
     data = b"0:]"
     while len(data) < 60_000:

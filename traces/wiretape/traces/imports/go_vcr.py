@@ -22,8 +22,8 @@ from wiretape.traces.types import End, Exchange, Headers, Timings, header
 
 __all__ = ["read"]
 
-_UNITS = {"ns": 1e-3, "us": 1, "µs": 1, "ms": 1e3, "s": 1e6, "m": 6e7, "h": 3.6e9}
-"""Go's units of time in microseconds."""
+_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
+"""Go's units of time in seconds."""
 
 
 def read(file: BinaryIO, path: str) -> Iterator[Item]:
@@ -87,7 +87,7 @@ def _duration(given: Fields) -> int | None:
     """`1.234s`, `1m0.5s` as Go writes it, or nanoseconds, in microseconds."""
     value = given["duration"]
     if isinstance(value, int) and not isinstance(value, bool):
-        return value // 1000
+        return parts.micros(given.number("duration", 0) / 1e9)
     text = value if isinstance(value, str) else ""
     found = re.findall(r"(\d{1,15}(?:\.\d{1,15})?)(ns|us|µs|ms|s|m|h)", text)
-    return round(sum(float(number) * _UNITS[unit] for number, unit in found)) if found else None
+    return parts.micros(sum(float(number) * _UNITS[unit] for number, unit in found)) if found else None

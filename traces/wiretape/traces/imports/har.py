@@ -79,7 +79,7 @@ def _timings(entry: Fields) -> Timings:
     connected = phase["blocked"] + phase["dns"] + phase["connect"]
     sent = connected + phase["send"]
     first = sent + phase["wait"]
-    return Timings(*(round(each * 1000) for each in (connected, sent, first, first + phase["receive"])))
+    return Timings(*(parts.micros(each / 1000) for each in (connected, sent, first, first + phase["receive"])))
 
 
 def _end(entry: Fields) -> tuple[End, str | None]:
@@ -112,7 +112,7 @@ def _messages(entry: Fields, started: float) -> Iterator[Message]:
         content = from_base64(data) if kind == "binary" else parts.encoded(data, "")[0]
         if content is None:
             raise each.fault("data", "expected base64, as a binary message has it")
-        yield Message(max(0, round((time - begin) * 1e6)), sender, kind, content)
+        yield Message(parts.micros(time - begin), sender, kind, content)
 
 
 def _unclosed(exchange: Exchange) -> Losses:

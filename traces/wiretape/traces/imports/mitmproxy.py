@@ -23,6 +23,10 @@ MOST = 512 << 20
 """Bytes of one flow: its length stands before it, and memory for it would be taken at once."""
 
 
+_LATEST = 253402300799
+"""Seconds since the epoch at the end of the year 9999: a time beyond is none."""
+
+
 def read(file: BinaryIO, path: str) -> Iterator[Item]:
     return items(_flows(file, path), lambda each: _exchange(each, path))
 
@@ -47,7 +51,6 @@ class _Bounded:
 
 def _flows(file: BinaryIO, path: str) -> Iterator[flow.Flow]:
     # mitmproxy takes its time to import: only those pay who read its files.
-    from mitmproxy.exceptions import FlowReadException  # noqa: PLC0415
     from mitmproxy.io import FlowReader  # noqa: PLC0415
 
     bounded = _Bounded(file, path)
@@ -58,7 +61,9 @@ def _flows(file: BinaryIO, path: str) -> Iterator[flow.Flow]:
         for each in FlowReader(bounded).stream():  # type: ignore[arg-type]  # it reads and peeks, and no more
             count += 1
             yield each
-    except (FlowReadException, RecursionError, KeyError, AttributeError) as error:
+    except InvalidFile:
+        raise
+    except Exception as error:  # what its reader raises on bytes that are none of its own is anything, assertions too
         if not count:
             raise InvalidFile(path, "expected a flow file of mitmproxy, got something else, or its start is damaged") from None
         raise StoreError(
@@ -71,7 +76,7 @@ def _exchange(found: flow.Flow, path: str) -> Read:
     if found.type != "http":
         raise Unkept(f"a flow of {found.type}, and a recording holds HTTP")
     each: http.HTTPFlow = found  # type: ignore[assignment]  # its type says so
-    started = each.request.timestamp_start
+    started = each.request.timestamp_start if 0 < each.request.timestamp_start < _LATEST else 0.0
     where = Fields(path, "a flow", {})
     headers, dropped = parts.fields(_pairs(each.request.headers))
     http_version, other = parts.version(each.request.http_version)
@@ -119,7 +124,9 @@ def _response(where: Fields, each: http.HTTPFlow, started: float) -> tuple[Respo
 
 
 def _since(started: float, time: float | None) -> int | None:
-    return None if time is None else max(0, round((time - started) * 1e6))
+    """Microseconds since the start; mitmproxy checks no times of the files that it reads."""
+    known = isinstance(time, int | float) and abs(time) < _LATEST
+    return parts.micros(time - started) if known and time is not None else None
 
 
 def _timings(each: http.HTTPFlow, started: float) -> Timings:

@@ -16,13 +16,15 @@ from wiretape.traces.imports.fields import Fields
 from wiretape.traces.imports.items import Losses, Unkept
 from wiretape.traces.types import Headers, Request, Response, header
 
-__all__ = ["STREAM", "encoded", "fields", "line", "request", "response", "sent", "streamed", "target", "version"]
+__all__ = ["STREAM", "encoded", "fields", "line", "micros", "request", "response", "sent", "streamed", "target", "version"]
 
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _MAGIC = {"gzip": b"\x1f\x8b", "x-gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
 _PLACEHOLDER = re.compile(r"<([A-Za-z][A-Za-z0-9_]*)>(/[!-~]*)?")
 """What filters of cassettes put in the place of a base URL, `<OLLAMA_API_BASE>/chat/completions`."""
 _REPLACED = "its scheme and host, for which the file has a placeholder"
+_LONGEST = 1e9
+"""Seconds, some thirty years: a number beyond is none that anybody measured."""
 STREAM = "the pieces that its event stream came in, and their times"
 
 
@@ -51,6 +53,11 @@ def response(
     if streamed(headers):
         losses = (*losses, STREAM)
     return Response(status, headers, body, line(reason), http_version, chunks=((at, len(body)),) if body else ()), losses
+
+
+def micros(seconds: float) -> int:
+    """Whole microseconds that a store can hold; what lies before the start is at it."""
+    return round(min(max(seconds, 0), _LONGEST) * 1e6)
 
 
 def streamed(headers: Headers) -> bool:
