@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 
 import pytest
 from support.foreign import FOREIGN, exchanges, only, refusal, taken
 
+from wiretape.traces.codings import LIMIT, redo
 from wiretape.traces.types import End, header
 
 EVENTS = 'event: a\ndata: {"n": 1}\n\ndata: café\n\ndata: [DONE]\n\n'.encode()
@@ -104,6 +106,17 @@ def test_it_takes_the_coding_off_the_head_of_a_body_that_was_decoded() -> None:
     assert exchange.response
     assert exchange.response.headers == (("Content-Length", "5"), ("x", "y"))
     assert losses == ("the content coding (gzip): the file holds the body decoded",)
+
+
+@pytest.mark.parametrize("coding", ["br", "deflate", "gzip"])
+def test_it_leaves_a_body_packed_that_holds_more_than_anyone_would_unpack(coding: str) -> None:
+    plain = bytes(LIMIT + 9)
+    body = redo(plain, (("content-encoding", coding),))
+    packed = f"body: {{string: !!binary {base64.b64encode(body).decode()}}}\n    headers: {{content-encoding: {coding}}}"
+    found, losses = only("vcr", cassette("body: null", f"{packed}\n    status: {{code: 200, message: OK}}"))
+    assert losses == ()
+    assert found.response
+    assert (found.response.body, header(found.response.headers, "content-encoding")) == (body, coding)
 
 
 def test_it_reads_old_httpx_answers_and_bare_statuses() -> None:

@@ -149,8 +149,9 @@ def _promised(headers: Headers, said: str, body: bytes) -> Headers:
 
 def _coded(body: bytes, headers: Headers) -> bool:
     """Whether a body has its codings still on; one that was cut or is too large to unpack too."""
-    magic = _MAGIC.get(codings.codings(headers)[-1])
-    return body.startswith(magic) if magic else codings.undo(body, headers) is not None
+    if magic := _MAGIC.get(codings.codings(headers)[-1]):
+        return body.startswith(magic)
+    return codings.undo(body, headers) is not None or len(codings.undo(body, headers, partial=True) or b"") >= codings.LIMIT
 
 
 def _without(headers: Headers, name: str) -> Headers:
