@@ -111,6 +111,28 @@ def test_it_prints_each_entry_as_text_and_as_json(tmp_path: Path) -> None:
     assert "vcrpy-httpx  complete" in replay("ls", "f.db", cwd=tmp_path).stdout
 
 
+def test_it_lets_a_conversation_without_exchanges_be_judged_and_not_replayed(tmp_path: Path) -> None:
+    call = {"type": "tool_call", "name": "find", "args": {"user": "n"}, "id": "c1"}
+    talk = [
+        {"role": "user", "type": "text", "content": "My time off?"},
+        {"role": "assistant", "type": "tool_call", "content": json.dumps(call)},
+        {"role": "assistant", "type": "text", "content": "January 5."},
+    ]
+    (tmp_path / "messages_a.json").write_text(json.dumps(talk))
+    assert replay("import", "wxo", "messages_a.json", "--into", "recordings/a.db", cwd=tmp_path).returncode == 0
+    called, absent = "{oracle: tool-called, tool: find}", "{oracle: tool-not-called, tool: x}"
+    oracles = f"[{called}, {absent}, {{oracle: final-answer-contains, value: January 5}}]"
+    scenario = tmp_path / "recordings" / "a.yaml"
+    scenario.write_text(f"wiretape: 1\nid: a\ntitle: t\noracles: {oracles}\n")
+    assert replay("accept", "a", cwd=tmp_path).returncode == 0
+    checked = replay("check", "recordings", cwd=tmp_path)
+    assert (checked.returncode, "oracles skipped" in checked.stdout) == (0, True), checked.stdout
+    scenario.write_text(scenario.read_text().replace("January 5", "June 1"))
+    assert replay("check", "recordings", cwd=tmp_path).returncode == 1
+    served = replay("proxy", "--mode", "replay", "--store", "recordings/a.db", "--port", "0", cwd=tmp_path)
+    assert (served.returncode, "no exchange" in served.stderr) == (3, True)
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

@@ -6,14 +6,19 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from mitmproxy.io import FlowWriter
+from mitmproxy.test import tflow
 from support.foreign import FOREIGN
 from support.sidecar import replaying, stored
 from support.stores import child, opened, plain, put, read, until
 
 from wiretape.scenarios.config import load_config
 from wiretape.scenarios.evidence import load
-from wiretape.scenarios.importing import Imported, import_files
+from wiretape.scenarios.imported import Imported, read_through
+from wiretape.scenarios.importing import import_files
 from wiretape.traces.errors import StoreError, UsageError
+from wiretape.traces.imports.items import Importer
+from wiretape.traces.redact import Redactor
 from wiretape.traces.settings import MatchSettings
 from wiretape.traces.store import Store
 from wiretape.traces.types import RecordingStatus
@@ -207,6 +212,40 @@ def test_it_keeps_steps_without_exchanges_and_its_digest_covers_them(tmp_path: P
         assert "abcdefghijklmnop" not in first.trace().model_dump_json()
         assert first.digest() != second.digest()
         assert first.lost() == ()
+
+
+def test_it_numbers_exchanges_by_their_start_as_a_recorder_does(tmp_path: Path) -> None:
+    """mitmproxy writes a flow when it is over: a socket that was opened first comes last."""
+    early, late, socket = tflow.tflow(resp=True), tflow.tflow(resp=True), tflow.twebsocketflow()
+    for at, each in enumerate((socket, early, late)):
+        each.request.timestamp_start = 1000.0 + at
+    path = tmp_path / "x.flows"
+    with path.open("wb") as file:
+        for each in (late, tflow.tdnsflow(), early, socket):
+            FlowWriter(file).add(each)
+    (done,) = imported("mitmproxy", tmp_path / "f.db", path)
+    assert [(each.item, each.seq) for each in done.items] == [(1, 3), (2, None), (3, 2), (4, 1)]
+    first, second, third = read(tmp_path / "f.db")
+    assert [each.started_at for each in (first, second, third)] == [1000.0, 1001.0, 1002.0]
+    assert [(each.type, each.data) for each in first.messages][1] == ("text", b"hello text")
+    with load(str(tmp_path / "f.db")) as evidence:
+        assert evidence.info.started_at == 1000.0
+
+
+def test_it_says_that_a_file_changed_while_it_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    growing = tmp_path / "talk.json"
+    message = {"role": "user", "type": "text", "content": "Hi"}
+    growing.write_text(json.dumps([message]))
+
+    def read_and_grow(importer: Importer, path: Path, redactor: Redactor) -> Imported:
+        found = read_through(importer, path, redactor)
+        growing.write_text(json.dumps([message, message]))
+        return found
+
+    monkeypatch.setattr("wiretape.scenarios.importing.read_through", read_and_grow)
+    with pytest.raises(StoreError, match="changed while it was read"):
+        imported("wxo", tmp_path / "f.db", growing)
+    assert beside(growing) == {"talk.json"}
 
 
 def test_it_sets_background_traffic_aside(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import typer
 
 from wiretape.cli import options
 from wiretape.cli.console import Output, printable, say_error
-from wiretape.scenarios.importing import Imported, Outcome, import_files
+from wiretape.scenarios.imported import Imported, Outcome
+from wiretape.scenarios.importing import import_files
 from wiretape.traces.errors import UsageError
 
 __all__ = ["run"]

@@ -11,61 +11,36 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
-from typing import BinaryIO
 
 from wiretape.proxy.noise import is_noise
 from wiretape.scenarios.config import Config
 from wiretape.scenarios.evidence import Evidence
+from wiretape.scenarios.imported import Imported, Outcome, opened, read_through
 from wiretape.scenarios.replacing import recover, replace_together
 from wiretape.scenarios.session import new_writer, with_secrets
-from wiretape.traces.errors import StoreError, UsageError, WiretapeError
+from wiretape.traces.errors import StoreError, UsageError
 from wiretape.traces.guard import open_checked, refuse_unwritable
 from wiretape.traces.imports import IMPORTS
-from wiretape.traces.imports.items import Item
+from wiretape.traces.imports.items import Importer, Item
 from wiretape.traces.lock import Lock
 from wiretape.traces.redact import Redactor
 from wiretape.traces.settings import RedactSettings, TraceSettings
 from wiretape.traces.store import Store, Writer
 from wiretape.traces.types import Exchange, RecordingInfo
 
-__all__ = ["Imported", "Outcome", "import_files"]
+__all__ = ["import_files"]
 
 _UNWRITTEN = 8 << 20
 """Bytes handed to the writer before it is waited for: memory stays flat."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one entry of a file."""
-
-    item: int
-    seq: int | None
-    """Its exchange's number in the recording."""
-    what: str
-    """Method and URL, redacted, or the kind of its step."""
-    losses: tuple[str, ...] = ()
-    refused: str | None = None
-
-    @property
-    def status(self) -> str:
-        return "refused" if self.refused else "taken_with_loss" if self.losses else "taken"
-
-
-@dataclass(frozen=True)
-class Imported:
-    """What became of one file; where it was refused, `error` says why and `recording` is None."""
-
-    file: Path
-    items: tuple[Outcome, ...] = ()
-    started_at: float = 0.0
-    """Of its first exchange, in seconds since the epoch; 0.0 where the file does not say."""
-    recording: str | None = None
-    error: WiretapeError | None = None
+type _Filled = tuple[bool, bool]
+"""Whether there is something in the body of a request, of its answer."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +49,9 @@ class _Job:
     redact: RedactSettings
     noise: tuple[str, ...]
 
-    def entries(self, file: BinaryIO, path: Path) -> Iterator[Item]:
-        return IMPORTS[self.format](file, str(path))
+    @property
+    def importer(self) -> Importer:
+        return IMPORTS[self.format]
 
 
 def import_files(format: str, files: Sequence[Path], into: Path, config: Config) -> tuple[Imported, ...]:
@@ -83,7 +59,7 @@ def import_files(format: str, files: Sequence[Path], into: Path, config: Config)
     if format not in IMPORTS:
         raise UsageError(f"expected a format ({', '.join(sorted(IMPORTS))}), got {format!r}.")
     job = _Job(format, with_secrets(config.redact_settings()), config["noise"])
-    checked = tuple(_checked(job, path) for path in files)
+    checked = tuple(read_through(job.importer, path, Redactor(job.redact)) for path in files)
     if all(each.error for each in checked):
         return checked
     target = Path(os.path.realpath(into))
@@ -103,51 +79,6 @@ def _locked(job: _Job, checked: Sequence[Imported], target: Path) -> tuple[Impor
         return _stored(job, checked, target)
     finally:
         lock.release()
-
-
-# ---------------------------------------------------------------- first reading: can all of it be kept
-
-
-def _checked(job: _Job, path: Path) -> Imported:
-    started: list[float] = []
-    try:
-        with _opened(path) as file:
-            outcomes = tuple(_outcomes(job.entries(file, path), Redactor(job.redact), started))
-        if all(each.refused for each in outcomes):
-            why = f" ({outcomes[0].refused})" if outcomes else ""
-            raise StoreError(f"{path}: there is nothing in it that a recording could hold{why}.")
-    except WiretapeError as error:
-        return Imported(path, error=error)
-    return Imported(path, outcomes, min(filter(None, started), default=0.0))
-
-
-def _opened(path: Path) -> BinaryIO:
-    if not path.exists():
-        raise UsageError(f"{path}: there is no such file.")
-    if not path.is_file():
-        raise UsageError(f"{path}: expected a file, got a folder or a device. Name the file itself.")
-    if path.stat().st_size == 0:
-        raise StoreError(f"{path}: this file is empty. Make it anew, or take it from version control or a copy.")
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise StoreError(f"{path}: this file cannot be read ({error.strerror}). Change its permissions.") from None
-
-
-def _outcomes(entries: Iterator[Item], redactor: Redactor, started: list[float]) -> Iterator[Outcome]:
-    """What is to be told of each entry; adds when its exchange started."""
-    seqs = count(1)
-    for item in entries:
-        if item.exchange:
-            started.append(item.exchange.started_at)
-            what = f"{item.exchange.request.method} {redactor.url(item.exchange.request.url)}"
-            yield Outcome(item.number, next(seqs), what, item.losses)
-        else:
-            step = item.event["step"]["kind"] if item.event else ""
-            yield Outcome(item.number, None, step, item.losses, item.refused)
-
-
-# ---------------------------------------------------------------- second reading: into the store
 
 
 def _stored(job: _Job, checked: Sequence[Imported], target: Path) -> tuple[Imported, ...]:
@@ -189,8 +120,10 @@ def _write(job: _Job, checked: Imported, store: Path, name: str) -> None:
     began = checked.started_at or time.time()
     writer = new_writer(store, name, job.redact, {"imported": job.format, "file": checked.file.name}, began)
     try:
-        with _opened(checked.file) as file:
-            given = _all_told(writer, job, job.entries(file, checked.file), began)
+        with opened(checked.file) as file:
+            given = _all_told(writer, job, zip(job.importer(file, str(checked.file)), checked.items, strict=True), began)
+    except ValueError:
+        raise StoreError(f"{checked.file}: this file changed while it was read. Import it again.") from None
     finally:
         info = writer.close()
     if writer.failure:
@@ -198,18 +131,17 @@ def _write(job: _Job, checked: Imported, store: Path, name: str) -> None:
     _verify(store, info, given, checked.file)
 
 
-def _all_told(writer: Writer, job: _Job, entries: Iterator[Item], began: float) -> dict[int, tuple[bool, bool]]:
-    """Each exchange's number → whether its request and its answer have something in their bodies."""
-    given: dict[int, tuple[bool, bool]] = {}
+def _all_told(writer: Writer, job: _Job, entries: Iterable[tuple[Item, Outcome]], began: float) -> dict[int, _Filled]:
+    """Each exchange's number → what of it has something in its body."""
+    given: dict[int, _Filled] = {}
     unwritten = 0
-    for item in entries:
+    for item, outcome in entries:
         if item.event is not None:
             writer.event(began, "", item.event)
-        elif item.exchange:
-            seq = len(given) + 1
-            exchange = replace(item.exchange, seq=seq, started_at=item.exchange.started_at or began)
+        if item.exchange and outcome.seq is not None:
+            exchange = replace(item.exchange, seq=outcome.seq, started_at=item.exchange.started_at or began)
             _tell(writer, exchange, noise=is_noise(exchange.request.url, job.noise))
-            given[seq] = _filled(exchange)
+            given[outcome.seq] = _filled(exchange)
             unwritten += _size(exchange)
         if unwritten > _UNWRITTEN:
             writer.flush()
@@ -239,7 +171,7 @@ def _tell(writer: Writer, exchange: Exchange, *, noise: bool) -> None:
     writer.end(seq, exchange.end, exchange.error, exchange.timings)
 
 
-def _filled(exchange: Exchange) -> tuple[bool, bool]:
+def _filled(exchange: Exchange) -> _Filled:
     return bool(exchange.request.body), bool(exchange.response and exchange.response.body)
 
 
@@ -248,7 +180,7 @@ def _size(exchange: Exchange) -> int:
     return bodies + sum(len(message.data) for message in exchange.messages)
 
 
-def _verify(path: Path, info: RecordingInfo, given: dict[int, tuple[bool, bool]], file: Path) -> None:
+def _verify(path: Path, info: RecordingInfo, given: dict[int, _Filled], file: Path) -> None:
     with Store.open(path) as store:
         evidence = Evidence(path, store, info, None, TraceSettings())
         kept = {exchange.seq: _filled(exchange) for exchange in evidence.exchanges()}

@@ -186,11 +186,6 @@ def test_it_carries_what_our_own_archives_say() -> None:
     assert wrong.response.chunks == ((19_000, 3),)
 
 
-def test_it_orders_exchanges_by_their_start_and_keeps_the_numbers_of_the_file() -> None:
-    items = taken("har", archive(entry(startedDateTime="2026-01-01T00:00:02Z"), entry()))
-    assert [item.number for item in items] == [2, 1]
-
-
 def test_it_shows_no_body_that_a_browsers_cache_supplied() -> None:
     assert exchanges("har", archive(entry(response__status=304, response__content=body("cached"))))[0].response.body == b""  # type: ignore[union-attr]
     assert exchanges("har", archive(entry(request__method="HEAD", response__content={"size": 9})))[0].response.body == b""  # type: ignore[union-attr]

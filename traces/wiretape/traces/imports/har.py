@@ -35,8 +35,7 @@ def read(file: BinaryIO, path: str) -> Iterator[Item]:
     log = archive.get("log") if isinstance(archive, dict) else None
     if not isinstance(log, dict) or not isinstance(log.get("entries"), list):
         raise InvalidFile(path, "expected an HTTP archive, a mapping with `log.entries`, got other JSON")
-    found = list(items(Fields(path, "log", log).each("entries"), _exchange))
-    return iter(sorted(found, key=lambda item: item.exchange.started_at if item.exchange else 0.0))
+    return items(Fields(path, "log", log).each("entries"), _exchange)
 
 
 def _exchange(entry: Fields) -> Read:
