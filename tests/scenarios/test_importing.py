@@ -17,6 +17,7 @@ from wiretape.scenarios.evidence import load
 from wiretape.scenarios.imported import Imported, read_through
 from wiretape.scenarios.importing import import_files
 from wiretape.traces.errors import StoreError, UsageError
+from wiretape.traces.exports import EXPORTS
 from wiretape.traces.imports.items import Importer
 from wiretape.traces.redact import Redactor
 from wiretape.traces.settings import MatchSettings
@@ -253,3 +254,20 @@ def test_it_sets_background_traffic_aside(tmp_path: Path) -> None:
     cassette.write_text(CASSETTE.read_text().replace("http://127.0.0.1:41873/gzip", "http://x.sentry.io/gzip"))
     imported("vcr", tmp_path / "f.db", cassette)
     assert [exchange.seq for exchange in read(tmp_path / "f.db") if exchange.noise] == [4]
+
+
+@pytest.mark.parametrize("name", ["sums", "report", "screenshot", "repository"])
+def test_a_golden_recording_comes_back_from_jsonl_as_it_was(tmp_path: Path, name: str) -> None:
+    """Byte for byte and chunk for chunk: what is exported of the import is what was exported."""
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    exported(Path(__file__).parents[2] / "recordings" / f"{name}.db", first)
+    [taken] = imported("jsonl", tmp_path / "back.db", first)
+    assert (taken.error, taken.recording) == (None, name)
+    exported(tmp_path / "back.db", second)
+    kept, back = (path.read_bytes().split(b"\n", 1)[1] for path in (first, second))
+    assert kept == back
+
+
+def exported(store: Path, out: Path) -> None:
+    with load(str(store)) as evidence:
+        out.write_bytes(b"".join(EXPORTS["jsonl"](evidence, {})))

@@ -10,6 +10,7 @@ from typing import BinaryIO
 from wiretape.traces.errors import StoreError, UsageError, WiretapeError
 from wiretape.traces.imports.items import Importer, Item
 from wiretape.traces.redact import Redactor
+from wiretape.traces.types import Json
 
 __all__ = ["Imported", "Outcome", "opened", "read_through"]
 
@@ -79,9 +80,15 @@ def _outcomes(entries: Iterator[Item], redactor: Redactor) -> Iterator[Outcome]:
             request = item.exchange.request
             what, started = f"{request.method} {redactor.url(request.url)}", item.exchange.started_at
             yield Outcome(item.number, item.number, what, item.losses, started_at=started)
-        else:
-            step = item.event["step"]["kind"] if item.event else ""
+        elif item.recording is None:
+            step = _kind(item.event) if item.event else ""
             yield Outcome(item.number, None, step, item.losses, item.refused)
+
+
+def _kind(event: dict[str, Json]) -> str:
+    """The kind of a step that is kept as an event, else the event's own type."""
+    step = event.get("step")
+    return str(step.get("kind") if isinstance(step, dict) else event.get("type"))
 
 
 def _numbered(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:

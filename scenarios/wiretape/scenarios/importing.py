@@ -88,7 +88,7 @@ def _stored(job: _Job, checked: Sequence[Imported], target: Path) -> tuple[Impor
         taken = _copied(target, copy)
         done = []
         for each in checked:
-            name = None if each.error else _free(each.file.stem, taken)
+            name = None if each.error else _free(_name(job, each), taken)
             if name is not None:
                 taken.add(name)
                 _write(job, each, copy, name)
@@ -111,17 +111,33 @@ def _copied(target: Path, copy: Path) -> set[str]:
         return {info.name for info in store.recordings()}
 
 
+def _name(job: _Job, checked: Imported) -> str:
+    """The recording's own where the file says it, else the file's."""
+    told = _told(job, checked)
+    return told.name if told else checked.file.stem
+
+
+def _told(job: _Job, checked: Imported) -> RecordingInfo | None:
+    """What the file says of the recording as a whole, which it says first or not at all."""
+    with opened(checked.file) as file:
+        first = next(iter(job.importer(file, str(checked.file))), None)
+    return first.recording if first else None
+
+
 def _free(name: str, taken: set[str]) -> str:
     return next(each for each in chain([name], (f"{name}-{number}" for number in count(2))) if each not in taken)
 
 
 def _write(job: _Job, checked: Imported, store: Path, name: str) -> None:
     """As a recording of that name; StoreError where it does not come out as it went in."""
-    began = checked.started_at or time.time()
-    writer = new_writer(store, name, job.redact, {"imported": job.format, "file": checked.file.name}, began)
+    told = _told(job, checked)
+    began = told.started_at if told else checked.started_at or time.time()
+    labels = told.labels if told else {"imported": job.format, "file": checked.file.name}
+    writer = new_writer(store, name, job.redact, labels, began)
     try:
         with opened(checked.file) as file:
-            given = _all_told(writer, job, zip(job.importer(file, str(checked.file)), checked.items, strict=True), began)
+            entries = (item for item in job.importer(file, str(checked.file)) if item.recording is None)
+            given = _all_told(writer, job, zip(entries, checked.items, strict=True), began)
     except ValueError:
         raise StoreError(f"{checked.file}: this file changed while it was read. Import it again.") from None
     finally:
@@ -137,10 +153,10 @@ def _all_told(writer: Writer, job: _Job, entries: Iterable[tuple[Item, Outcome]]
     unwritten = 0
     for item, outcome in entries:
         if item.event is not None:
-            writer.event(began, "", item.event)
+            writer.event(began if item.at is None else item.at, item.session, item.event)
         if item.exchange and outcome.seq is not None:
             exchange = replace(item.exchange, seq=outcome.seq, started_at=item.exchange.started_at or began)
-            _tell(writer, exchange, noise=is_noise(exchange.request.url, job.noise))
+            _tell(writer, exchange, noise=exchange.noise or is_noise(exchange.request.url, job.noise))
             given[outcome.seq] = _filled(exchange)
             unwritten += _size(exchange)
         if unwritten > _UNWRITTEN:
@@ -153,7 +169,18 @@ def _tell(writer: Writer, exchange: Exchange, *, noise: bool) -> None:
     """What the sidecar would have told the writer while the exchange passed."""
     seq, request, response = exchange.seq, exchange.request, exchange.response
     head = replace(request, body=None)
-    writer.begin(seq, head, started_at=exchange.started_at, session=exchange.session, kind=exchange.kind, noise=noise)
+    writer.begin(
+        seq,
+        head,
+        started_at=exchange.started_at,
+        session=exchange.session,
+        kind=exchange.kind,
+        source=exchange.source,
+        upstream=exchange.upstream,
+        noise=noise,
+        rule=exchange.rule,
+        match=exchange.match,
+    )
     if request.body:
         writer.request_chunk(seq, request.body)
     writer.request_end(seq, request.body is not None)

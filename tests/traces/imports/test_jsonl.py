@@ -19,7 +19,7 @@ from wiretape.scenarios.evidence import load
 from wiretape.traces.errors import InvalidFile
 from wiretape.traces.exports import EXPORTS
 from wiretape.traces.exports.jsonl import export
-from wiretape.traces.imports.jsonl import read
+from wiretape.traces.imports.jsonl import values as read
 from wiretape.traces.types import End, Exchange, RecordingInfo, Request, Response
 
 INFO = RecordingInfo(name="rück", id="i", started_at=1.5, status="complete", labels={"k": "ü"}, tool_version="0.1.0")

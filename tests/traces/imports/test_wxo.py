@@ -34,17 +34,17 @@ TALK = [
 
 def trace(messages: list[dict[str, Any]], settings: TraceSettings | None = None) -> Trace:
     events = [(1.0, "", item.event) for item in taken("wxo", json.dumps(messages)) if item.event]
-    return assemble(INFO, (), events, settings)
+    return assemble(INFO, (), events, settings or TraceSettings())
 
 
 def test_it_makes_a_trace_of_turns_without_exchanges() -> None:
     found = trace(TALK)
     assert [(step.turn, step.kind) for step in found.steps] == [
-        (1, "user_message"), (1, "event"), (1, "tool_call"), (1, "tool_result"), (1, "final_answer"),
+        (1, "user_message"), (1, "event"), (1, "tool_call"), (1, "tool_result"), (1, "event"),
         (2, "user_message"), (2, "tool_call"), (2, "final_answer"),
     ]  # fmt: skip
     assert [step.state for step in found.steps if isinstance(step, ToolCall)] == ["executed", "asked"]
-    assert [step.text for step in found.steps if isinstance(step, FinalAnswer)] == ["Which year?", "January 5."]
+    assert [step.text for step in found.steps if isinstance(step, FinalAnswer)] == ["January 5."]
     assert [(step.call_id, step.content) for step in found.steps if isinstance(step, ToolResult)] == [("c1", "15")]
     assert {step.exchange for step in found.steps} == {None}
 

@@ -24,7 +24,7 @@ class Call:
     tool: str
     session: str
     exchange: int
-    """Where it was asked, or executed if nobody asked."""
+    """Where it was asked, or executed if nobody asked; 0 where no exchange shows it."""
     call_id: str | None = None
     arguments: Json = None
     arguments_text: str = ""

@@ -7,7 +7,7 @@
 - no history shows a call that no recorded answer asked for (a model call then went another way),
 - no connection was refused by the client for good.
 
-Otherwise they are partly observed; not at all where there was neither a model call nor MCP traffic.
+Otherwise they are partly observed; not at all where there was neither a model call nor MCP traffic nor a tool call.
 
 **approvals, skills, state** have no wire of their own, so only the scenario can vouch for them (`observe.complete`). They are
 partly observed where a step of theirs was seen, or a mapping of the scenario looked for one.
@@ -29,6 +29,7 @@ from wiretape.traces.types import (
     SkillUsed,
     StateChange,
     Step,
+    ToolCall,
 )
 
 __all__ = ["gaps", "observed"]
@@ -50,7 +51,7 @@ def gaps(info: RecordingInfo, work: Work) -> tuple[str, ...]:
 def observed(info: RecordingInfo, work: Work, steps: tuple[Step, ...], found_gaps: tuple[str, ...]) -> Observed:
     observe = work.settings.observe
     found: dict[str, Observation] = {
-        "tools": _tools(work, found_gaps),
+        "tools": _tools(work, steps, found_gaps),
         "approvals": _seen(steps, (ApprovalRequest, ApprovalDecision), bool(observe.approvals)),
         "skills": _seen(steps, (SkillUsed,), bool(observe.skills)),
         "state": _seen(steps, (StateChange,), bool(observe.state)),
@@ -64,9 +65,9 @@ def _settled(channel: str, word: Observation, info: RecordingInfo, observe: Obse
     return "partial" if word == "complete" and info.status in _CUT else word
 
 
-def _tools(work: Work, found_gaps: tuple[str, ...]) -> Observation:
+def _tools(work: Work, steps: tuple[Step, ...], found_gaps: tuple[str, ...]) -> Observation:
     if not work.models and not work.listened:
-        return "none"
+        return "partial" if any(isinstance(step, ToolCall) for step in steps) else "none"
     return "partial" if found_gaps else "complete"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wiretape.traces.imports import go_vcr, har, mitmproxy, vcr, wxo
+from wiretape.traces.imports import go_vcr, har, jsonl, mitmproxy, vcr, wxo
 from wiretape.traces.imports.items import Importer
 
 __all__ = ["IMPORTS"]
@@ -10,6 +10,7 @@ __all__ = ["IMPORTS"]
 IMPORTS: dict[str, Importer] = {
     "go-vcr": go_vcr.read,
     "har": har.read,
+    "jsonl": jsonl.read,
     "mitmproxy": mitmproxy.read,
     "vcr": vcr.read,
     "wxo": wxo.read,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from wiretape.traces.errors import InvalidFile
-from wiretape.traces.types import End, Exchange, Json
+from wiretape.traces.types import End, Exchange, Json, RecordingInfo
 
 __all__ = ["Importer", "Item", "Losses", "Read", "Unkept", "end_of", "items", "whole"]
 
@@ -28,6 +28,12 @@ class Item:
     exchange: Exchange | None = None
     """Its `seq` is 0 and an unknown start 0.0: whoever stores it knows better."""
     event: dict[str, Json] | None = None
+    at: float | None = None
+    """When the event was sent, in seconds since the epoch; None where the file does not say."""
+    session: str = ""
+    """Of the event."""
+    recording: RecordingInfo | None = None
+    """What the file says of the recording as a whole; it is no entry of its own."""
     losses: Losses = ()
     refused: str | None = None
     """Why it is nothing that a recording holds."""

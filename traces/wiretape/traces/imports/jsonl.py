@@ -8,16 +8,18 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
+from dataclasses import replace
+from typing import Any, BinaryIO
 
 from pydantic import TypeAdapter, ValidationError
 
 from wiretape.traces.assemble import AgentEvent
 from wiretape.traces.errors import InvalidFile
 from wiretape.traces.exports.jsonl import FORMAT
-from wiretape.traces.types import Exchange, RecordingInfo
+from wiretape.traces.imports.items import Item
+from wiretape.traces.types import End, Exchange, RecordingInfo
 
-__all__ = ["read"]
+__all__ = ["read", "values"]
 
 type Line = dict[str, Any]
 
@@ -29,7 +31,21 @@ _EXCHANGE = TypeAdapter(Exchange)
 _EVENT = TypeAdapter(tuple[float, str, dict[str, Any]])
 
 
-def read(lines: Iterable[bytes], path: str) -> Iterator[RecordingInfo | Exchange | AgentEvent]:
+def read(file: BinaryIO, path: str) -> Iterator[Item]:
+    """The entries of a file, as every importer gives them: nothing of it is lost."""
+    for number, value in enumerate(values(file, path)):
+        if isinstance(value, RecordingInfo):
+            yield Item(number, recording=value)
+        elif isinstance(value, Exchange):
+            open_ = value.end is None
+            losses = ("it had not ended when it was exported",) if open_ else ()
+            yield Item(number, replace(value, end=End.INTERRUPTED) if open_ else value, losses=losses)
+        else:
+            at, session, payload = value
+            yield Item(number, event=payload, at=at, session=session)
+
+
+def values(lines: Iterable[bytes], path: str) -> Iterator[RecordingInfo | Exchange | AgentEvent]:
     """The recording first, then its exchanges by number, and the agent's events. `path` is for the error's sentence."""
     seq, number = 0, 0
     for number, line in enumerate(lines, 1):

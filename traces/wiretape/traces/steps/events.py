@@ -1,5 +1,5 @@
-"""The agent's own events (INTERFACE.md, fine print 24) as steps; and whole steps, kept as events, of a recording that was imported
-without exchanges. No agent can send such a one: where events come in, only the known types pass.
+"""The agent's own events (INTERFACE.md, fine print 24) as steps; and whole steps, kept as events, of a recording that was
+imported without exchanges. No agent can send such a one: where events come in, only the known types pass.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ class Work:
             seq=draft.seq,
             thread=call.thread,
             turn=draft.turn,
-            exchange=call.exchange,
+            exchange=call.exchange or None,
             tool=call.tool,
             call_id=call.call_id,
             arguments=call.arguments,
