@@ -11,8 +11,8 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable
-from functools import wraps
-from typing import Any, Concatenate, Literal
+from functools import partial, wraps
+from typing import Any, Concatenate
 
 from mitmproxy import connection, http, options, tls
 from mitmproxy.addons import core, next_layer, proxyserver, tlsconfig
@@ -25,16 +25,23 @@ from OpenSSL import SSL
 from wiretape.proxy.capture import Capture, Live, Origin
 from wiretape.proxy.certs import KEY_SIZE, Authority
 from wiretape.proxy.events import read_event
-from wiretape.proxy.front import Opening
+from wiretape.proxy.frames import Sender
+from wiretape.proxy.front import RESET_DELAY, Opening, break_off
+from wiretape.proxy.handshake import asks_for_socket, kind_of, socket_url
 from wiretape.proxy.noise import matches
+from wiretape.proxy.overheard import Overheard
+from wiretape.proxy.relay import SOCKET, Ears, install
 from wiretape.proxy.route import Refusal, Route, Router
 from wiretape.proxy.upstream import UpstreamSettings
-from wiretape.traces.types import End, Headers, Message, Request
+from wiretape.traces.types import End, Headers, Request
 
 __all__ = ["Interceptor"]
 
 _LIVE = "wiretape.live"
 _ROUTE = "wiretape.route"
+_IDLE = 86400
+"""Seconds that a connection may say nothing: sockets do so for long, and it is not ours to end them."""
+
 _CLOSED_BY_CLIENT = ("client disconnected", "reset by client", "stream reset")
 
 log = logging.getLogger("wiretape.proxy")
@@ -68,6 +75,7 @@ class Interceptor:
 
     async def start(self) -> None:
         logging.getLogger("mitmproxy").setLevel(logging.CRITICAL)
+        install()
         self._master = Master(options.Options(), event_loop=asyncio.get_running_loop())
         self._master.addons.add(  # type: ignore[no-untyped-call]
             core.Core(), self._server, next_layer.NextLayer(), self, tlsconfig.TlsConfig()
@@ -79,6 +87,7 @@ class Interceptor:
             connection_strategy="lazy",
             upstream_cert=False,
             http3=False,
+            tcp_timeout=_IDLE,
             ssl_verify_upstream_trusted_ca=str(self._upstream.roots),
             ignore_hosts=list(self._upstream.ignored_patterns()),
         )
@@ -193,8 +202,10 @@ class Interceptor:
             self._upstream.ignored.add(request.host)
             request.stream = True
             return
-        head = Request(request.method, found.url, _recorded(request.headers), None, _version(request.http_version))
-        live = self._capture.begin(head, Origin(found.session, found.upstream))
+        headers = _recorded(request.headers)
+        url = socket_url(found.url) if asks_for_socket(headers) else found.url
+        head = Request(request.method, url, headers, None, _version(request.http_version))
+        live = self._capture.begin(head, Origin(found.session, found.upstream, kind=kind_of(url)))
         flow.metadata[_LIVE] = live
         request.stream = _tee(live.request_chunk)
 
@@ -231,6 +242,9 @@ class Interceptor:
             return
         reason = response.reason or ""
         live.response(response.status_code, reason, _version(response.http_version), _headers(response.headers))
+        if response.status_code == 101:
+            heard = Overheard(live, _headers(response.headers))
+            flow.metadata[SOCKET] = Ears(heard.data, partial(self._socket_closed, flow, heard))
         if route := flow.metadata.get(_ROUTE):
             self._rewrite_redirect(route, response)
         response.stream = _tee(live.chunk)
@@ -269,25 +283,22 @@ class Interceptor:
 
     # sockets
 
-    @_guarded
-    def websocket_message(self, flow: http.HTTPFlow) -> None:
-        live = _live(flow)
-        if flow.websocket and live:
-            message = flow.websocket.messages.pop()
-            kind: Literal["text", "binary"] = "text" if message.is_text else "binary"
-            live.message(Message(live.now, "client" if message.from_client else "server", kind, message.content))
+    def _socket_closed(self, flow: http.HTTPFlow, heard: Overheard, by: Sender) -> bool:
+        if by == "client":
+            heard.end(End.CLIENT_CLOSED)
+            return False
+        reset = self._was_reset(flow)
+        heard.end(End.UPSTREAM_RESET if reset else End.UPSTREAM_TRUNCATED)
+        return reset and self._break_off(flow.client_conn)
 
-    @_guarded
-    def websocket_end(self, flow: http.HTTPFlow) -> None:
-        live, data = _live(flow), flow.websocket
-        if not (live and data):
-            return
-        if data.close_code is not None and data.close_code != 1006:
-            reason, code = (data.close_reason or "").encode(), None if data.close_code == 1005 else data.close_code
-            live.message(Message(live.now, "client" if data.closed_by_client else "server", "close", reason, code))
-            live.end(End.COMPLETE)
-        else:
-            live.end(End.CLIENT_CLOSED if data.closed_by_client else End.UPSTREAM_TRUNCATED)
+    def _break_off(self, client: connection.Client) -> bool:
+        """An upstream's reset becomes the client's, once what came before it had its moment to arrive."""
+        handler = self._server.connections.get(client.id)
+        io = handler and handler.transports.get(client)
+        if not (io and isinstance(io.writer, asyncio.StreamWriter)):
+            return False
+        asyncio.get_running_loop().call_later(RESET_DELAY, break_off, io.writer.transport)
+        return True
 
 
 def refused_certificate(host: str, sni: str | None, reason: str) -> str:

@@ -7,26 +7,27 @@ to a capture, which keeps it where a run asks for that.
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
 from wiretape.proxy.capture import Capture, Live, Origin
+from wiretape.proxy.conversing import Converser
 from wiretape.proxy.events import read_event
 from wiretape.proxy.framing import Ending, Framing, Plan, plan
+from wiretape.proxy.handshake import accepted, kind_of, offered_deflate, socket_url
 from wiretape.proxy.noise import is_noise
 from wiretape.proxy.route import SESSION_HEADER, Refusal, Route, Router
+from wiretape.proxy.tally import Tally
 from wiretape.proxy.wire import EXTENSION, Wire
 from wiretape.replay import miss as misses
 from wiretape.replay import rpc
-from wiretape.replay.matcher import Match, Matcher, Miss
+from wiretape.replay.matcher import Match, Matcher
 from wiretape.traces.redact import Redactor
 from wiretape.traces.settings import MatchSettings
 from wiretape.traces.types import End, Headers, Request, Response, Source, header
 
-__all__ = ["ReplayApp", "Tally"]
+__all__ = ["ReplayApp"]
 
 type Receive = Callable[[], Awaitable[dict[str, Any]]]
 
@@ -37,21 +38,6 @@ _ONE_WRITE = 1 << 20
 """Bytes that are put together before the client has to take them."""
 
 _OURS = frozenset({SESSION_HEADER, "proxy-authorization", "proxy-connection"})
-
-log = logging.getLogger("wiretape.proxy")
-
-
-class Tally:
-    """What a replay has served so far."""
-
-    def __init__(self) -> None:
-        self.levels: Counter[str] = Counter()
-        self.misses: list[Miss] = []
-        self.noise = 0
-
-    @property
-    def served(self) -> int:
-        return sum(self.levels.values())
 
 
 class ReplayApp:
@@ -83,7 +69,8 @@ class ReplayApp:
         elif route.events:
             self._event(wire, body, route.session)
         else:
-            await self._answer(wire, route, _request(scope["method"], route.url, wire, body))
+            url = socket_url(route.url) if wire.asks_for_socket else route.url
+            await self._answer(wire, route, _request(scope["method"], url, wire, body))
 
     def _route(self, wire: Wire) -> Route | Refusal:
         if wire.target.startswith(("/", "*")):
@@ -94,11 +81,12 @@ class ReplayApp:
         return self._absolute(wire)
 
     def _absolute(self, wire: Wire) -> Route | Refusal:
-        scheme, _, rest = wire.target.partition("://")
+        given, _, rest = wire.target.partition("://")
+        scheme = {"ws": "http", "wss": "https"}.get(given.lower(), given.lower())
         cut = min((at for mark in "/?" if (at := rest.find(mark)) >= 0), default=len(rest))
         netloc, path = rest[:cut], rest[cut:]
         host, port = _host_port(netloc, 443 if scheme == "https" else 80)
-        return self._router.forward(scheme.lower(), host, port, path or "/", wire.headers, None)
+        return self._router.forward(scheme, host, port, path or "/", wire.headers, None)
 
     def _event(self, wire: Wire, body: bytes, session: str) -> None:
         event = read_event(body)
@@ -112,15 +100,18 @@ class ReplayApp:
         found = self._matcher.find(self._redactor.request(request), route.session)
         if isinstance(found, Match):
             self.tally.levels[found.level] += 1
-            await self._replay(wire, route, request, found)
+            recorded = found.exchange.response
+            if wire.asks_for_socket and recorded and recorded.status == 101:
+                await self._converse(wire, route, request, found, recorded)
+            else:
+                await self._replay(wire, route, request, found)
         elif is_noise(request.url, self._noise):
             self.tally.noise += 1
             self._own(wire, self._begin(route, request, None), 200, (("Content-Type", "application/json"),), b"{}")
         elif courtesy := rpc.courtesy(request):
             self._own(wire, self._begin(route, request, None), *courtesy)
         else:
-            self.tally.misses.append(found)
-            log.info("miss: %s", found.message)
+            self.tally.missed(found)
             self._own(wire, self._begin(route, request, "miss"), *misses.response(found, request))
 
     def _own(self, wire: Wire, live: Live, status: int, headers: Headers, body: bytes) -> None:
@@ -132,7 +123,7 @@ class ReplayApp:
 
     def _begin(self, route: Route, request: Request, level: str | None) -> Live:
         head = replace(request, body=None)
-        live = self._capture.begin(head, Origin(route.session, route.upstream, Source.REPLAYED, level))
+        live = self._capture.begin(head, Origin(route.session, route.upstream, Source.REPLAYED, level, kind=kind_of(head.url)))
         if request.body:
             live.request_chunk(request.body)
         live.request_end(has_body=request.body is not None)
@@ -146,17 +137,22 @@ class ReplayApp:
             recorded = _never_answered(exchange.error)
             exchange = replace(exchange, end=End.COMPLETE)
         made = plan(exchange, rpc.with_live_ids(exchange, recorded, request), request, self._settings.pace or 0.0)
-        marks = (
-            ("x-replay-source", "replayed"),
-            ("x-replay-match", str(match.level)),
-            ("x-replay-exchange", str(exchange.seq)),
-        )
         live.response(made.status, made.reason, "HTTP/1.1", made.headers)
         if made.framing is Framing.CLOSE:
             wire.close_after()
-        wire.start(made.status, made.reason, (*made.headers, *marks))
+        wire.start(made.status, made.reason, (*made.headers, *_marks(match)))
         await _send(wire, made, live)
         await _finish(wire, made, live)
+
+    async def _converse(self, wire: Wire, route: Route, request: Request, match: Match, recorded: Response) -> None:
+        live = self._begin(route, request, match.level)
+        agreed = offered_deflate(recorded.headers, wire.headers)
+        extension, deflate = agreed or (None, None)
+        headers = accepted(recorded.headers, wire.headers, extension)
+        live.response(101, recorded.reason, "HTTP/1.1", headers)
+        wire.start(101, recorded.reason, (*headers, *_marks(match)))
+        conversation = self._matcher.converse(match, route.session)
+        await Converser(wire.as_channel(deflate), conversation, live, self._redactor, self.tally, match.level).run()
 
 
 async def _send(wire: Wire, made: Plan, live: Live) -> None:
@@ -196,6 +192,15 @@ async def _finish(wire: Wire, made: Plan, live: Live) -> None:
         await wire.until_gone(_SILENCE)
         wire.hang_up()
         live.end(End.CLIENT_CLOSED)
+
+
+def _marks(match: Match) -> Headers:
+    """Which of several sockets answers may not be known yet: the first that could."""
+    return (
+        ("x-replay-source", "replayed"),
+        ("x-replay-match", str(match.level)),
+        ("x-replay-exchange", str(match.exchange.seq)),
+    )
 
 
 def _framed(piece: bytes, framing: Framing) -> bytes:

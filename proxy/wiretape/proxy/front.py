@@ -10,13 +10,17 @@ import asyncio
 import contextlib
 import logging
 import socket
+import struct
 from collections.abc import Callable
 from enum import Enum
 from typing import Protocol
 
 from wiretape.traces.errors import CaptureError
 
-__all__ = ["Backend", "Front", "Opening", "opening_of", "part", "peek", "read_head"]
+__all__ = ["RESET_DELAY", "Backend", "Front", "Opening", "break_off", "opening_of", "part", "peek", "read_head"]
+
+RESET_DELAY = 0.05
+"""Seconds between the last bytes and a reset, which may overtake them."""
 
 _PEEK = 65536
 _PATIENCE = 60.0
@@ -106,6 +110,15 @@ async def part(accepted: socket.socket, last_words: bytes) -> None:
             while await loop.sock_recv(accepted, _PEEK):
                 pass
     accepted.close()
+
+
+def break_off(transport: asyncio.BaseTransport) -> None:
+    """RST, below whatever TLS there is."""
+    raw: socket.socket | None = transport.get_extra_info("socket")
+    if raw is not None:
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    if isinstance(transport, asyncio.WriteTransport):
+        transport.abort()
 
 
 def _head_size(data: bytes) -> int | None:

@@ -14,19 +14,20 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from wiretape.proxy.app import ReplayApp, Tally
+from wiretape.proxy.app import ReplayApp
 from wiretape.proxy.capture import Capture
 from wiretape.proxy.certs import Authority
 from wiretape.proxy.front import Backend, Front
 from wiretape.proxy.replayer import Replayer
 from wiretape.proxy.route import Router
+from wiretape.proxy.tally import Tally
 from wiretape.proxy.upstream import UpstreamSettings, roots
 from wiretape.replay.matcher import Entry, Matcher
 from wiretape.traces.errors import StoreError, UsageError
 from wiretape.traces.redact import Redactor
 from wiretape.traces.settings import CaptureSettings, MatchSettings, RedactSettings
 from wiretape.traces.store import Store, Writer
-from wiretape.traces.types import End, RecordingInfo
+from wiretape.traces.types import End, ExchangeKind, RecordingInfo
 
 __all__ = ["Mode", "Sidecar", "SidecarSettings", "open_recording"]
 
@@ -161,7 +162,7 @@ def _matcher(store: Store, info: RecordingInfo, session: str | None, settings: M
             key.fingerprint,
             key.method,
             key.url,
-            servable=key.end is not End.INTERRUPTED or settings.serve_partial,
+            servable=key.end is not End.INTERRUPTED or settings.serve_partial or key.kind is ExchangeKind.WEBSOCKET,
             noise=key.noise,
         )
         for key in store.keys(info)

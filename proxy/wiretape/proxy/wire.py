@@ -2,13 +2,13 @@
 
 ASGI lower-cases header names, has no reason phrase and no way to break off. A recorded answer has all three, so the app is
 given a `Wire`, which writes to the connection what was recorded; everything about reading requests stays uvicorn's own.
+A WebSocket's handshake is a request like any other, which may be refused like any other; accepted, it turns the connection
+into a `Channel`. (uvicorn's own socket protocols answer it before an app is asked, and know no empty close.)
 """
 
 from __future__ import annotations
 
 import asyncio
-import socket
-import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -17,7 +17,11 @@ from typing import Any
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
+from websockets.extensions.permessage_deflate import PerMessageDeflate
 
+from wiretape.proxy.channel import Channel
+from wiretape.proxy.front import break_off
+from wiretape.proxy.handshake import asks_for_socket
 from wiretape.traces.types import Headers
 
 __all__ = ["EXTENSION", "Tunnel", "Wire", "WireProtocol"]
@@ -42,6 +46,8 @@ class Wire:
         self.target = protocol.url.decode("latin-1")
         self.headers: Headers = tuple(protocol.raw_headers)
         self.tunnel = protocol.tunnel
+        self.asks_for_socket = asks_for_socket(self.headers)
+        self._protocol = protocol
         self._cycle = cycle
         self._transport: asyncio.Transport = protocol.transport
 
@@ -55,6 +61,9 @@ class Wire:
 
     def start(self, status: int, reason: str, headers: Iterable[tuple[str, str]]) -> None:
         """The head as given; `Connection: close` is added where this connection ends with the answer."""
+        if self.asks_for_socket and status != 101:
+            # The parser reads nothing more after a handshake.
+            self._cycle.keep_alive = False
         lines = [f"HTTP/1.1 {status} {reason or _phrase(status)}", *(f"{name}: {value}" for name, value in headers)]
         if not self._cycle.keep_alive:
             lines.append("Connection: close")
@@ -96,18 +105,20 @@ class Wire:
             self._transport.close()
         self._cycle.on_response()
 
+    def as_channel(self, deflate: PerMessageDeflate | None) -> Channel:
+        """The handshake is answered: the connection is a WebSocket from here on."""
+        self._done()
+        return self._protocol.become_channel(deflate)
+
     def hang_up(self) -> None:
         """FIN, whatever was promised."""
         self._done()
         self._transport.close()
 
     def reset(self) -> None:
-        """RST below whatever TLS there is, after the bytes before it had their time to arrive."""
+        """RST, to be said after the bytes before it had their time to arrive."""
         self._done()
-        raw: socket.socket | None = self._transport.get_extra_info("socket")
-        if raw is not None:
-            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self._transport.abort()
+        break_off(self._transport)
 
     def _done(self) -> None:
         self._cycle.response_started = self._cycle.response_complete = True
@@ -141,3 +152,11 @@ class WireProtocol(HttpToolsProtocol):
         # The app's task was made just now and has not run yet: what it finds in the scope can still be added.
         extensions: dict[str, Any] = {EXTENSION: Wire(self, self.cycle)}
         self.scope["extensions"] = extensions
+
+    def become_channel(self, deflate: PerMessageDeflate | None) -> Channel:
+        channel = Channel(deflate, self.connections.discard)
+        self.connections.discard(self)
+        self.connections.add(channel)  # type: ignore[arg-type]  # uvicorn knows its own protocols alone
+        channel.connection_made(self.transport)
+        self.transport.set_protocol(channel)
+        return channel

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from urllib.parse import urlsplit
 
+from wiretape.replay.conversation import Conversation, closeness, message_differences, opening, server_waits
 from wiretape.replay.miss import Miss, Reason
 from wiretape.traces.canonical import url_place
 from wiretape.traces.differences import FieldDifference, differences
 from wiretape.traces.fingerprint import Fingerprint, fingerprint
 from wiretape.traces.settings import Exhausted, Level, MatchSettings
-from wiretape.traces.types import Exchange, Request
+from wiretape.traces.types import Exchange, Message, Request
 
 __all__ = ["Entry", "Match", "Matcher", "Miss"]
 
@@ -47,6 +49,8 @@ class Entry:
 class Match:
     exchange: Exchange
     level: Level
+    again: bool = False
+    """It was given before, and no other was left."""
 
 
 type _Keyed = dict[str, list[Entry]]
@@ -68,6 +72,8 @@ class Matcher:
             self._places[entry.method, url_place(entry.url)].append(entry)
         self._used: dict[str, set[int]] = defaultdict(set)
         """Live session → the exchanges that it was given."""
+        self._held: dict[str, set[int]] = defaultdict(set)
+        """Of these, the sockets whose client has not spoken yet: which is whose will be told by its first message."""
 
     def find(self, request: Request, session: str = "") -> Match | Miss:
         """`request` has been redacted as the recorded ones were."""
@@ -81,19 +87,77 @@ class Matcher:
                 self._used[session].add(entry.seq)
                 return Match(self._load(entry.seq), level)
         if known and self._settings.exhausted is Exhausted.REPEAT_LAST and (last := _last(known)):
-            return Match(self._load(last.seq), Level.EXACT if _exact(last.fingerprint) == key.exact else Level.CANONICAL)
+            level = Level.EXACT if _exact(last.fingerprint) == key.exact else Level.CANONICAL
+            return Match(self._load(last.seq), level, again=True)
         miss = self._exhausted(known, session) if known else self._unknown(request)
-        return replace(miss, request=f"{request.method} {request.url}")
+        return miss.on(f"{request.method} {request.url}")
 
     def unused(self) -> tuple[int, ...]:
         """The recorded exchanges that no session was given, background traffic left out."""
-        used = set[int]().union(*self._used.values())
+        used = set[int]().union(*(given - self._held[session] for session, given in self._used.items()))
         return tuple(entry.seq for entry in self._entries if entry.seq not in used and not entry.noise)
 
     def _next(self, recorded: list[Entry], session: str) -> Entry | None:
         """The first that this session was not given: of the recorded session of its name, else of all."""
         free = [entry for entry in recorded if entry.servable and entry.seq not in self._used[session]]
-        return next((entry for entry in free if entry.session == session), free[0] if free else None)
+        return min(free, key=lambda entry: entry.session != session, default=None)
+
+    # sockets
+
+    def converse(self, match: Match, session: str = "") -> Conversation:
+        """The conversation of a socket that `find` gave: this one, or, while all say nothing first, one of the same URL."""
+        pace = self._settings.pace or 0.0
+        if match.again or not server_waits(match.exchange):
+            return Conversation(match.exchange, self._settings.level, pace)
+        self._held[session].add(match.exchange.seq)
+        choose = partial(self._choose, match.exchange, session)
+        return Conversation(match.exchange, self._settings.level, pace, choose)
+
+    def _choose(self, given: Exchange, session: str, live: Message | None) -> Exchange | Miss:
+        """Give the socket that opens so, and let go of one that was held for it."""
+        held, used = self._held[session], self._used[session]
+        unopened = self._unopened(given, session)
+        chosen = self._opened_so(unopened, live)
+        if chosen is None or chosen.seq not in held:
+            freed = given.seq if given.seq in held else next(entry.seq for entry in unopened if entry.seq in held)
+            held.discard(freed)
+            used.discard(freed)
+        if chosen is None:
+            return self._unlike(unopened, given, live)
+        held.discard(chosen.seq)
+        used.add(chosen.seq)
+        return chosen
+
+    def _unopened(self, given: Exchange, session: str) -> list[Entry]:
+        """The sockets of this URL that no message has claimed: those of the session's own name first."""
+        held, used = self._held[session], self._used[session]
+        same = self._levels[Level.CANONICAL][1][fingerprint(given.request).canonical]
+        free = [entry for entry in same if entry.servable and (entry.seq in held or entry.seq not in used)]
+        return sorted(free, key=lambda entry: entry.session != session)
+
+    def _waiting(self, entries: list[Entry]) -> Iterator[Exchange]:
+        for entry in entries:
+            exchange = self._load(entry.seq)
+            if exchange.response and exchange.response.status == 101 and server_waits(exchange):
+                yield exchange
+
+    def _opened_so(self, entries: list[Entry], live: Message | None) -> Exchange | None:
+        alike = None
+        for exchange in self._waiting(entries):
+            recorded = opening(exchange)
+            level = closeness(recorded, live, self._settings.level) if recorded and live else None
+            if level is Level.EXACT or recorded is live is None:
+                return exchange
+            alike = alike or (exchange if level else None)
+        return alike
+
+    def _unlike(self, entries: list[Entry], given: Exchange, live: Message | None) -> Miss:
+        waiting = islice(self._waiting(entries), _CANDIDATES)
+        compared = [(message_differences(first, live), each) for each in waiting if live and (first := opening(each))]
+        if not compared:
+            return Miss(Reason.OVER, given.seq, (), 0)
+        differing, nearest = min(compared, key=lambda pair: len(pair[0]))
+        return Miss(Reason.UNKNOWN, nearest.seq, differing, 0, number=1)
 
     # misses
 
