@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from typing import Literal
 
 import pytest
 from support.captures import captures
 
+from wiretape.replay.conversation import Conversation
 from wiretape.replay.matcher import Entry, Match, Matcher
 from wiretape.replay.miss import Miss, Reason, response
 from wiretape.traces.fingerprint import fingerprint
 from wiretape.traces.settings import Exhausted, Level, MatchSettings
-from wiretape.traces.types import Exchange, Request, Response
+from wiretape.traces.types import End, Exchange, Message, Request, Response
 
 CHAT = "https://api.openai.com/v1/chat/completions"
 
@@ -163,3 +165,101 @@ def test_a_miss_speaks_the_providers_own_error_shape(url: str, body: object, mes
     status, headers, answer = response(miss, request)
     assert (status, ("x-should-retry", "false") in headers) == (422, True)
     assert miss.message in message(json.loads(answer))  # type: ignore[operator]
+
+
+# ---------------------------------------------------------------- sockets
+
+
+SOCKET = Request("GET", "wss://api.test/v1/realtime?model=m")
+
+
+def sockets(*scripts: str, sessions: Iterable[str] = (), **settings: object) -> Matcher:
+    """One recorded socket a script, whose words begin with the sender: `c:hi s:hello`; `c!` closes it."""
+    recorded = {
+        seq: Exchange(seq, SOCKET, Response(101), messages=tuple(map(said, script.split())), end=End.COMPLETE)
+        for seq, script in enumerate(scripts, 1)
+    }
+    names = dict(enumerate(sessions, 1))
+    entries = [Entry(seq, names.get(seq, ""), fingerprint(SOCKET), "GET", SOCKET.url) for seq in recorded]
+    return Matcher(entries, recorded.__getitem__, MatchSettings.model_validate(settings))
+
+
+def said(word: str) -> Message:
+    sender: Literal["client", "server"] = "client" if word[0] == "c" else "server"
+    return Message(0, sender, "close" if word[1] == "!" else "text", word[2:].encode())
+
+
+def opened(made: Matcher, session: str = "") -> Conversation:
+    found = made.find(SOCKET, session)
+    assert isinstance(found, Match)
+    return made.converse(found, session)
+
+
+def test_the_first_message_chooses_among_sockets_of_one_url() -> None:
+    made = sockets("c:a s:1", "c:b s:2", "c:b s:3")
+    one, two, three = opened(made), opened(made), opened(made)
+    for conversation, word, seq in ((three, "c:b", 2), (one, "c:b", 3), (two, "c:a", 1)):
+        assert conversation.hear(said(word)) is Level.EXACT
+        assert conversation.exchange.seq == seq
+    assert made.unused() == ()
+    assert served(made.find(SOCKET)) is Reason.EXHAUSTED
+
+
+def test_a_socket_that_nobody_opened_yet_can_be_chosen_too() -> None:
+    made = sockets("c:a", "c:b")
+    conversation = opened(made)
+    conversation.hear(said("c:b"))
+    assert conversation.exchange.seq == 2
+    assert made.unused() == (1,)
+    assert served(made.find(SOCKET)) == 1
+
+
+def test_the_same_bytes_are_chosen_before_the_same_meaning() -> None:
+    made = sockets('c:{"a":1,"b":2}', 'c:{"b":2,"a":1}')
+    one, two = opened(made), opened(made)
+    assert one.hear(said('c:{"b":2,"a":1}')) is Level.EXACT
+    assert two.hear(said('c:{"b":2,"a":1}')) is Level.CANONICAL
+    assert (one.exchange.seq, two.exchange.seq) == (2, 1)
+
+
+def test_where_the_server_spoke_first_sockets_are_given_in_their_order() -> None:
+    made = sockets("s:hello c:a", "s:hello c:b")
+    one = opened(made)
+    assert [message.data for _, message in one.due()] == [b"hello"]
+    assert isinstance(one.hear(said("c:b")), Miss)
+    two = opened(made)
+    two.due()
+    assert two.hear(said("c:b")) is Level.EXACT
+
+
+def test_a_first_message_of_no_socket_names_the_nearest_and_uses_none() -> None:
+    made = sockets('c:{"n":1,"m":1}', 'c:{"n":2,"m":2}')
+    found = opened(made).hear(said('c:{"n":2,"m":3}'))
+    assert isinstance(found, Miss)
+    assert (found.nearest, found.number, [each.path for each in found.differences]) == (2, 1, ["$.m"])
+    assert made.unused() == (1, 2)
+
+
+def test_a_client_that_leaves_without_a_word_uses_the_socket_where_none_was_said() -> None:
+    made = sockets("c:a", "c!")
+    opened(made).leave()
+    assert made.unused() == (1,)
+    opened(made).leave()
+    assert made.unused() == (1,)
+
+
+def test_a_session_s_sockets_are_its_own_first() -> None:
+    made = sockets("c:a", "c:a", "c:a", sessions=["x", "y", "x"])
+    seqs = []
+    for _ in range(3):
+        conversation = opened(made, "y")
+        conversation.hear(said("c:a"))
+        seqs.append(conversation.exchange.seq)
+    assert seqs == [2, 1, 3]
+
+
+def test_the_last_socket_is_told_again_where_that_is_permitted() -> None:
+    made = sockets("c:a", "c:b", exhausted=Exhausted.REPEAT_LAST)
+    for word in ("c:a", "c:b", "c:b"):
+        assert opened(made).hear(said(word)) is Level.EXACT
+    assert isinstance(opened(made).hear(said("c:a")), Miss)

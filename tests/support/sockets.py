@@ -1,0 +1,95 @@
+"""Real WebSocket upstreams and clients: the `websockets` library on both ends, and raw frames where it is too well behaved."""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+from websockets.sync.server import ServerConnection, serve
+from websockets.utils import accept_key
+
+from support.sidecar import Running
+from support.upstream import Asked, Script, Wire
+
+type Way = Literal["tunnel", "gateway", "absolute"]
+type Said = tuple[str, str, bytes, int | None]
+
+KEY = "dGhlIHNhbXBsZSBub25jZQ=="
+HANDSHAKE = f"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {KEY}\r\n"
+
+
+@contextlib.contextmanager
+def upstream(talk: Callable[[ServerConnection], None], **more: Any) -> Iterator[int]:
+    """A real server; the port that it listens on."""
+    server = serve(talk, "127.0.0.1", 0, **more)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server.socket.getsockname()[1]
+    finally:
+        server.shutdown()
+        thread.join(10)
+
+
+def echo(socket: ServerConnection) -> None:
+    for message in socket:
+        socket.send(message)
+
+
+@contextlib.contextmanager
+def client(side: Running, port: int, path: str = "/ws", *, way: Way = "tunnel", **more: Any) -> Iterator[ClientConnection]:
+    """Led to the sidecar; "gateway" wants the upstream to be known as `up`."""
+    direct = f"ws://127.0.0.1:{port}{path}"
+    base = f"ws://{side.address[0]}:{side.address[1]}/up{path}"
+    where: dict[str, Any] = {"uri": base, "proxy": None} if way == "gateway" else {"uri": direct, "proxy": side.sidecar.url}
+    with connect(**where, **more) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def secure_client(side: Running, host: str, path: str = "/ws", **more: Any) -> Iterator[ClientConnection]:
+    trust = ssl.create_default_context(cafile=str(side.sidecar.authority.pem))
+    with connect(f"wss://{host}{path}", proxy=side.sidecar.url, ssl=trust, **more) as found:
+        yield found
+
+
+def told(socket: ClientConnection, *messages: str) -> list[str | bytes]:
+    """Each message sent, and its one answer."""
+    answers = []
+    for message in messages:
+        socket.send(message)
+        answers.append(socket.recv(20))
+    return answers
+
+
+def rest(socket: ClientConnection) -> tuple[list[str | bytes], int | None, str]:
+    """Everything to the end, and the close: 1006 for a drop, 1005 for an empty one."""
+    got: list[str | bytes] = []
+    with contextlib.suppress(ConnectionClosed):
+        while True:
+            got.append(socket.recv(20))
+    return got, socket.close_code, socket.close_reason or ""
+
+
+def frames(*frames: bytes, then: Callable[[Wire], None] = lambda wire: wire.sock.close(), after: int = 1) -> Script:
+    """A raw upstream: takes the handshake, waits for so many bytes, sends these frames and does `then`."""
+
+    def script(wire: Wire, asked: Asked) -> None:
+        wire.send(switched(asked))
+        if after:
+            wire.exactly(after)
+        wire.send(b"".join(frames))
+        then(wire)
+
+    return script
+
+
+def switched(asked: Asked, *headers: str) -> bytes:
+    accept = accept_key(asked.get("sec-websocket-key") or "")
+    lines = ["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade", f"Sec-WebSocket-Accept: {accept}"]
+    return "\r\n".join([*lines, *headers, "", ""]).encode()
