@@ -129,6 +129,14 @@ def test_a_key_that_escapes_hide_is_found() -> None:
     assert redactor().body(b'{"content": "it is ' + escaped + b'!"}', JSON) == b'{"content": "it is sk-wtredacted0001!"}'
 
 
+@pytest.mark.parametrize(
+    "prefix", ["sk-", "AIza", "ya29.", "gsk_", "ghp_", "gho_", "github_pat_", "xoxb-", "xoxp-", "hf_", "AKIA", "ASIA"]
+)
+def test_a_key_of_each_known_shape_is_found(prefix: str) -> None:
+    key = (prefix + "A1B2C3D4" * 5)[: 20 if prefix in ("AKIA", "ASIA") else None]
+    assert key.encode() not in redactor().body(f'{{"text": "it is {key}!"}}'.encode(), JSON)
+
+
 def test_a_json_web_token_stays_one() -> None:
     token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbnl0aGluZyJ9.c2lnbmF0dXJlLWhlcmU"
     got = redactor().text(f"t={token}")

@@ -24,6 +24,7 @@ from wiretape.traces.secrets import (
     is_secret_header,
     is_secret_name,
     is_secret_parameter,
+    shaped,
 )
 from wiretape.traces.settings import RedactSettings
 from wiretape.traces.spans import StringValue, string_values
@@ -232,9 +233,7 @@ class Redactor:
 
     def _searched(self, data: bytes) -> list[Edit]:
         """By shape, then by value."""
-        found: list[Edit] = []
-        for _, shape in SHAPES:
-            found += [(match.start(), match.end(), self._know(match[0])) for match in shape.finditer(data)]
+        found: list[Edit] = [(match.start(), match.end(), self._know(match[0])) for match in shaped(data)]
         for value, placeholder in self._values.items():
             at = data.find(value)
             while at >= 0:

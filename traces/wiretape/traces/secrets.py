@@ -7,8 +7,9 @@ must be long enough that no ordinary word has it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-__all__ = ["MARK", "PLACEHOLDER", "SHAPES", "is_secret_header", "is_secret_name", "is_secret_parameter"]
+__all__ = ["MARK", "PLACEHOLDER", "SHAPES", "is_secret_header", "is_secret_name", "is_secret_parameter", "shaped"]
 
 MARK = "wtredacted"
 """Every placeholder holds this word and its number."""
@@ -83,6 +84,22 @@ SHAPES: tuple[tuple[str, re.Pattern[bytes]], ...] = tuple(
     )
 )
 """(what a placeholder keeps at its start, the shape). A JSON Web Token stays one of three parts."""
+
+_LETTERS: dict[str, tuple[bytes, ...]] = {
+    "ghp_": (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"),
+    "xoxb-": (b"xox",),
+    "AKIA": (b"AKIA", b"ASIA"),
+    "eyJhbGciOiJub25lIn0.eyJyZWRhY3RlZCI6MX0.": (b"eyJ",),
+    "": (b"-----BEGIN ",),
+}
+"""What stands in each secret of a shape, where that is not its prefix."""
+
+
+def shaped(data: bytes) -> Iterator[re.Match[bytes]]:
+    """What has the shape of a secret. To look for its letters first is a hundred times quicker than for the shape."""
+    for prefix, shape in SHAPES:
+        if any(letters in data for letters in _LETTERS.get(prefix, (prefix.encode(),))):
+            yield from shape.finditer(data)
 
 
 def _plain(name: str) -> str:
