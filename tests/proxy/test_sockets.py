@@ -242,6 +242,21 @@ with recording(Path(sys.argv[1])) as side:
         assert side.sidecar.tally.misses == []
 
 
+def test_a_socket_that_is_open_when_the_recorder_stops_is_interrupted(store: Path) -> None:
+    with upstream(echo) as port:
+        with recording(store) as side:
+            socket = connect(f"ws://127.0.0.1:{port}/ws", proxy=side.sidecar.url)
+            assert told(socket, "hi") == ["hi"]
+        assert rest(socket) == ([], 1006, "")
+    assert [(each.end, len(talk(each))) for each in stored(store)] == [(End.INTERRUPTED, 2)]
+
+
+def test_an_ignored_host_s_sockets_pass_unrecorded(store: Path) -> None:
+    with upstream(echo) as port, recording(store, ignore=[f"127.0.0.1:{port}"]) as side, client(side, port) as socket:
+        assert told(socket, "hi") == ["hi"]
+    assert stored(store) == []
+
+
 # ---------------------------------------------------------------- how it ends
 
 

@@ -47,14 +47,14 @@ def client(side: Running, port: int, path: str = "/ws", *, way: Way = "tunnel", 
     direct = f"ws://127.0.0.1:{port}{path}"
     base = f"ws://{side.address[0]}:{side.address[1]}/up{path}"
     where: dict[str, Any] = {"uri": base, "proxy": None} if way == "gateway" else {"uri": direct, "proxy": side.sidecar.url}
-    with connect(**where, **more) as found:
+    with connect(**where, open_timeout=30, **more) as found:
         yield found
 
 
 @contextlib.contextmanager
 def secure_client(side: Running, host: str, path: str = "/ws", **more: Any) -> Iterator[ClientConnection]:
     trust = ssl.create_default_context(cafile=str(side.sidecar.authority.pem))
-    with connect(f"wss://{host}{path}", proxy=side.sidecar.url, ssl=trust, **more) as found:
+    with connect(f"wss://{host}{path}", proxy=side.sidecar.url, ssl=trust, open_timeout=30, **more) as found:
         yield found
 
 

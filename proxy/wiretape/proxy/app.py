@@ -150,8 +150,8 @@ class ReplayApp:
         extension, deflate = agreed or (None, None)
         headers = accepted(recorded.headers, wire.headers, extension)
         live.response(101, recorded.reason, "HTTP/1.1", headers)
-        wire.start(101, recorded.reason, (*headers, *_marks(match)))
         conversation = self._matcher.converse(match, route.session)
+        wire.start(101, recorded.reason, (*headers, *_marks(match, settled=conversation.settled)))
         await Converser(wire.as_channel(deflate), conversation, live, self._redactor, self.tally, match.level).run()
 
 
@@ -194,13 +194,10 @@ async def _finish(wire: Wire, made: Plan, live: Live) -> None:
         live.end(End.CLIENT_CLOSED)
 
 
-def _marks(match: Match) -> Headers:
-    """Which of several sockets answers may not be known yet: the first that could."""
-    return (
-        ("x-replay-source", "replayed"),
-        ("x-replay-match", str(match.level)),
-        ("x-replay-exchange", str(match.exchange.seq)),
-    )
+def _marks(match: Match, *, settled: bool = True) -> Headers:
+    """Which of several sockets answers may be settled only by what the client says first."""
+    which = (("x-replay-exchange", str(match.exchange.seq)),) if settled else ()
+    return (("x-replay-source", "replayed"), ("x-replay-match", str(match.level)), *which)
 
 
 def _framed(piece: bytes, framing: Framing) -> bytes:

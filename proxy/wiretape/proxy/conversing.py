@@ -108,6 +108,8 @@ class Converser:
 
     async def _refuse(self, miss: Miss) -> None:
         self._tally.missed(miss)
+        if not self._conversation.settled:
+            self._tally.taken_back(self._level)
         self._say(Message(0, "server", "text", error_message(miss)))
         self._say(Message(0, "server", "close", b"replay miss", CLOSE_CODE))
         await self._channel.flush()

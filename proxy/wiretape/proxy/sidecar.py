@@ -118,8 +118,9 @@ class Sidecar:
         await self._front.close()
         with suppress(TimeoutError):
             await asyncio.wait_for(self.capture.idle.wait(), _GRACE)
-        await self._stop_backend()
+        # Before the backend breaks off what is still open: that is neither side's doing.
         self.capture.interrupt()
+        await self._stop_backend()
         if self._recording:
             self._recording.close()
         self.authority.close()

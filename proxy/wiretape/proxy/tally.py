@@ -27,6 +27,10 @@ class Tally:
         self.misses.append(miss)
         log.info("miss: %s", miss.message)
 
+    def taken_back(self, level: Level) -> None:
+        """A socket whose first message was a miss was not served after all."""
+        self.levels = self.levels - Counter([level])
+
     def loosened(self, before: Level, after: Level) -> Level:
         """A message on a socket that was counted as `before` matched as `after`: the looser of them counts."""
         if after.looseness <= before.looseness:

@@ -41,6 +41,11 @@ class Conversation:
         """When the last thing happened in the recording, in microseconds."""
 
     @property
+    def settled(self) -> bool:
+        """It is known which recorded socket this is."""
+        return self._choose is None
+
+    @property
     def over(self) -> bool:
         """Neither side said anything more."""
         return self._next == len(self._script)

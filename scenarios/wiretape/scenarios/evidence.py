@@ -55,14 +55,13 @@ class Evidence:
     def lost(self) -> tuple[str, ...]:
         """Which exchanges do not find themselves: each request is looked up and must come out as its own exchange."""
         keys = [key for key in self.store.keys(self.info) if key.method != "CONNECT"]
-        entries = [Entry(key.seq, key.session, key.fingerprint, key.method, key.url) for key in keys]
+        whole = [key for key in keys if key.end is not End.INTERRUPTED]
+        entries = [Entry(key.seq, key.session, key.fingerprint, key.method, key.url) for key in whole]
         matcher = Matcher(entries, self.exchange, MatchSettings(level=Level.CANONICAL))
-        return tuple(fault for key in keys if (fault := self._lost(matcher, key.seq, key.session)))
+        return tuple(fault for key in whole if (fault := self._lost(matcher, key.seq, key.session)))
 
     def _lost(self, matcher: Matcher, seq: int, session: str) -> str | None:
         exchange = self.exchange(seq)
-        if exchange.end is End.INTERRUPTED:
-            return None
         found = matcher.find(exchange.request, session)
         if isinstance(found, Match) and found.exchange.seq == seq:
             return None
