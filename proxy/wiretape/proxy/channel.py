@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 from websockets.extensions.permessage_deflate import PerMessageDeflate
 
@@ -23,13 +24,12 @@ class Channel(asyncio.Protocol):
     def __init__(self, deflate: PerMessageDeflate | None, lost: Callable[[Channel], None]) -> None:
         """`lost` is told when the connection is no more."""
         self.transport: asyncio.Transport
-        self.gone = False
-        """Nobody listens any more."""
         self._deflate = deflate
         self._lost = lost
         self._reader = FrameReader("client", deflate)
         self._heard: asyncio.Queue[Message | None] = asyncio.Queue()
         self._waiting = bytearray()
+        self._gone = asyncio.Event()
         self._writable = asyncio.Event()
         self._writable.set()
 
@@ -50,7 +50,7 @@ class Channel(asyncio.Protocol):
             self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.gone = True
+        self._gone.set()
         self._heard.put_nowait(None)
         self._writable.set()
         self._lost(self)
@@ -60,6 +60,11 @@ class Channel(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._writable.set()
+
+    @property
+    def gone(self) -> bool:
+        """Nobody listens any more."""
+        return self._gone.is_set()
 
     async def receive(self) -> Message | None:
         """The client's next message or close; None once it is gone."""
@@ -80,6 +85,11 @@ class Channel(asyncio.Protocol):
             self.transport.write(bytes(self._waiting))
         self._waiting.clear()
         await self._writable.wait()
+
+    async def wait(self, seconds: float) -> None:
+        """Say nothing for so long, or until the client is gone."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._gone.wait(), seconds)
 
     def hang_up(self) -> None:
         """FIN, after what was sent."""

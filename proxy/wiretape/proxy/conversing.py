@@ -58,7 +58,7 @@ class Converser:
         for wait, message in self._conversation.due():
             if wait:
                 await self._channel.flush()
-                await asyncio.sleep(wait)
+                await self._channel.wait(wait)
             self._say(message)
             parted = parted or message.type == "close"
         await self._channel.flush()
@@ -98,9 +98,9 @@ class Converser:
 
     async def _drop(self) -> None:
         end = self._conversation.exchange.end or End.INTERRUPTED
-        await asyncio.sleep(self._conversation.until_end())
+        await self._channel.wait(self._conversation.until_end())
         if end is End.UPSTREAM_RESET:
-            await asyncio.sleep(RESET_DELAY)
+            await self._channel.wait(RESET_DELAY)
             self._channel.reset()
         else:
             self._channel.hang_up()

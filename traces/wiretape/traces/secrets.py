@@ -95,11 +95,16 @@ _LETTERS: dict[str, tuple[bytes, ...]] = {
 """What stands in each secret of a shape, where that is not its prefix."""
 
 
+_BY_LETTERS = tuple((_LETTERS.get(prefix, (prefix.encode(),)), shape) for prefix, shape in SHAPES)
+
+
 def shaped(data: bytes) -> Iterator[re.Match[bytes]]:
     """What has the shape of a secret. To look for its letters first is a hundred times quicker than for the shape."""
-    for prefix, shape in SHAPES:
-        if any(letters in data for letters in _LETTERS.get(prefix, (prefix.encode(),))):
-            yield from shape.finditer(data)
+    for letters, shape in _BY_LETTERS:
+        for each in letters:
+            if each in data:
+                yield from shape.finditer(data)
+                break
 
 
 def _plain(name: str) -> str:
