@@ -15,13 +15,14 @@ import aiohttp
 import pytest
 import trustme
 from support.sidecar import Running, recording, replaying, stored
-from support.sockets import HANDSHAKE, Way, client, echo, frames, rest, secure_client, switched, told, upstream
+from support.sockets import HANDSHAKE, Way, client, echo, frames, rest, switched, told, trusting, upstream
 from support.stores import child, until
 from support.upstream import Asked, Upstream, Wire, whole
+from websockets.asyncio.client import connect as async_connect
+from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import InvalidStatus
 from websockets.frames import Frame, Opcode
 from websockets.sync.client import connect
-from websockets.sync.server import ServerConnection
 from websockets.typing import Subprotocol
 
 from wiretape.traces.settings import MatchSettings
@@ -113,17 +114,22 @@ def test_a_request_line_may_name_a_socket_by_its_whole_url(store: Path, scheme: 
 def test_a_secure_socket_is_read_inside_its_tls(store: Path, tls: tuple[ssl.SSLContext, trustme.CA], tmp_path: Path) -> None:
     context, authority = tls
     authority.cert_pem.write_to_path(str(tmp_path / "up.pem"))
+
+    async def converse(side: Running) -> str | bytes:
+        where = {"proxy": side.sidecar.url, "ssl": trusting(side), "open_timeout": 30}
+        async with async_connect("wss://api.example.test/ws", **where) as socket:
+            await socket.send("hi")
+            return await socket.recv()
+
     with upstream(echo, ssl=context) as port:
         rule = {"host": "api.example.test", "port": 443, "address": "127.0.0.1", "connect_port": port}
-        with (
-            recording(store, connect_to=[rule], upstream_ca=str(tmp_path / "up.pem")) as side,
-            secure_client(side, "api.example.test") as socket,
-        ):
-            assert told(socket, "hi") == ["hi"]
+        with recording(store, connect_to=[rule], upstream_ca=str(tmp_path / "up.pem")) as side:
+            assert asyncio.run(converse(side)) == "hi"
     [exchange] = stored(store)
     assert (exchange.request.url, exchange.end) == ("wss://api.example.test/ws", End.COMPLETE)
-    with replaying(store) as side, secure_client(side, "api.example.test") as socket:
-        assert told(socket, "hi") == ["hi"]
+    assert closes(exchange) == [("client", 1000, b""), ("server", 1000, b"")]
+    with replaying(store) as side:
+        assert asyncio.run(converse(side)) == "hi"
 
 
 @pytest.mark.parametrize("secure", [False, True])
@@ -133,11 +139,10 @@ def test_aiohttp_finds_its_way_in(store: Path, tls: tuple[ssl.SSLContext, trustm
     authority.cert_pem.write_to_path(str(tmp_path / "up.pem"))
 
     async def converse(side: Running) -> list[Any]:
-        trust = ssl.create_default_context(cafile=str(side.sidecar.authority.pem))
         url = "wss://api.example.test/ws" if secure else f"ws://127.0.0.1:{port}/ws"
         async with (
             aiohttp.ClientSession() as session,
-            session.ws_connect(url, proxy=side.sidecar.url, ssl=trust, compress=15) as socket,
+            session.ws_connect(url, proxy=side.sidecar.url, ssl=trusting(side), compress=15) as socket,
         ):
             await socket.send_json({"n": 1})
             await socket.send_bytes(b"\x00\xff")
@@ -490,11 +495,11 @@ def test_parallel_sockets_are_told_apart_by_what_their_client_says_first(store: 
 
 
 def test_the_pace_holds_for_messages(store: Path) -> None:
-    def slow(socket: ServerConnection) -> None:
-        socket.recv()
+    async def slow(socket: ServerConnection) -> None:
+        await socket.recv()
         for text in ("one", "two"):
-            time.sleep(0.4)
-            socket.send(text)
+            await asyncio.sleep(0.4)
+            await socket.send(text)
 
     def seconds(**match: float) -> float:
         with replaying(store, MatchSettings.model_validate(match)) as side, client(side, port) as socket:

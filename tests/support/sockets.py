@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Literal
 
+from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
-from websockets.sync.server import ServerConnection, serve
 from websockets.utils import accept_key
 
 from support.sidecar import Running
@@ -24,21 +25,32 @@ HANDSHAKE = f"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version
 
 
 @contextlib.contextmanager
-def upstream(talk: Callable[[ServerConnection], None], **more: Any) -> Iterator[int]:
-    """A real server; the port that it listens on."""
-    server = serve(talk, "127.0.0.1", 0, **more)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+def upstream(talk: Callable[[ServerConnection], Awaitable[None]], **more: Any) -> Iterator[int]:
+    """A real server, on an event loop in a thread (its TLS is not safe between threads); the port that it listens on."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
+
+    async def start() -> Server:
+        return await serve(talk, "127.0.0.1", 0, **more)
+
+    async def stop() -> None:
+        server.close()
+        await server.wait_closed()
+
+    server = asyncio.run_coroutine_threadsafe(start(), loop).result(10)
     try:
-        yield server.socket.getsockname()[1]
+        yield next(iter(server.sockets)).getsockname()[1]
     finally:
-        server.shutdown()
+        asyncio.run_coroutine_threadsafe(stop(), loop).result(30)
+        loop.call_soon_threadsafe(loop.stop)
         thread.join(10)
+        loop.close()
 
 
-def echo(socket: ServerConnection) -> None:
-    for message in socket:
-        socket.send(message)
+async def echo(socket: ServerConnection) -> None:
+    async for message in socket:
+        await socket.send(message)
 
 
 @contextlib.contextmanager
@@ -51,11 +63,9 @@ def client(side: Running, port: int, path: str = "/ws", *, way: Way = "tunnel", 
         yield found
 
 
-@contextlib.contextmanager
-def secure_client(side: Running, host: str, path: str = "/ws", **more: Any) -> Iterator[ClientConnection]:
-    trust = ssl.create_default_context(cafile=str(side.sidecar.authority.pem))
-    with connect(f"wss://{host}{path}", proxy=side.sidecar.url, ssl=trust, open_timeout=30, **more) as found:
-        yield found
+def trusting(side: Running) -> ssl.SSLContext:
+    """What a client needs to accept the run's certificates."""
+    return ssl.create_default_context(cafile=str(side.sidecar.authority.pem))
 
 
 def told(socket: ClientConnection, *messages: str) -> list[str | bytes]:
