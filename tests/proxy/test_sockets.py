@@ -6,8 +6,11 @@ import asyncio
 import json
 import os
 import signal
+import sqlite3
 import ssl
+import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +59,7 @@ def frame(opcode: Opcode, data: bytes = b"", *, fin: bool = True) -> bytes:
     return Frame(opcode, data, fin).serialize(mask=False)
 
 
-def closing(code: int, reason: bytes = b"") -> bytes:
+def goodbye(code: int, reason: bytes = b"") -> bytes:
     return frame(CLOSE, code.to_bytes(2) + reason)
 
 
@@ -181,7 +184,7 @@ def test_bytes_pass_as_they_came_in_both_directions(store: Path) -> None:
         got.append(wire.exactly(len(sent)))
         wire.send(b"".join(odd))
         wire.exactly(8)
-        wire.send(closing(4000, b"bye"))
+        wire.send(goodbye(4000, b"bye"))
         wire.sock.close()
 
     up = Upstream(script)
@@ -191,7 +194,7 @@ def test_bytes_pass_as_they_came_in_both_directions(store: Path) -> None:
         wire.send(sent)
         assert wire.exactly(len(b"".join(odd))) == b"".join(odd)
         wire.send(Frame(CLOSE, (4001).to_bytes(2)).serialize(mask=True))
-        assert wire.exactly(7) == closing(4000, b"bye")
+        assert wire.exactly(7) == goodbye(4000, b"bye")
     assert got == [sent]
     [exchange] = stored(store)
     assert [(each.sender, each.type, each.data) for each in exchange.messages] == [
@@ -247,6 +250,27 @@ with recording(Path(sys.argv[1])) as side:
         assert side.sidecar.tally.misses == []
 
 
+def test_a_writer_that_cannot_keep_up_slows_a_socket_down_and_loses_nothing(store: Path) -> None:
+    """What waits for it is bounded: here another program holds the store's lock for a while."""
+    sent = [f"{number} ".ljust(1000, "z") for number in range(3000)]
+    with upstream(echo) as port, recording(store) as side, client(side, port, compression=None) as socket:
+        told(socket, "hi")
+        writer = side.sidecar.capture._writer
+        assert writer is not None
+        writer.flush()
+        with closing(sqlite3.connect(store, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            thread = threading.Thread(target=lambda: [socket.send(each) for each in sent])
+            thread.start()
+            until(lambda: writer.backlog > 500, "a backlog")
+            time.sleep(1)
+            assert writer.backlog < 1500
+            other.execute("COMMIT")
+        assert [socket.recv(20) for _ in sent] == sent
+        thread.join()
+    assert len(talk(stored(store)[0])) == 2 * len(sent) + 2
+
+
 def test_a_socket_that_is_open_when_the_recorder_stops_is_interrupted(store: Path) -> None:
     with upstream(echo) as port:
         with recording(store) as side:
@@ -266,10 +290,10 @@ def test_an_ignored_host_s_sockets_pass_unrecorded(store: Path) -> None:
 
 
 ENDS = {
-    "normal": (closing(1000, b"bye"), 1000, "bye", End.COMPLETE),
-    "going away": (closing(1001), 1001, "", End.COMPLETE),
-    "error": (closing(1011, b"oops"), 1011, "oops", End.COMPLETE),
-    "own code": (closing(4999), 4999, "", End.COMPLETE),
+    "normal": (goodbye(1000, b"bye"), 1000, "bye", End.COMPLETE),
+    "going away": (goodbye(1001), 1001, "", End.COMPLETE),
+    "error": (goodbye(1011, b"oops"), 1011, "oops", End.COMPLETE),
+    "own code": (goodbye(4999), 4999, "", End.COMPLETE),
     "empty": (frame(CLOSE), 1005, "", End.COMPLETE),
     "hung up": (b"", 1006, "", End.UPSTREAM_TRUNCATED),
     "reset": (b"", 1006, "", End.UPSTREAM_RESET),
@@ -338,13 +362,13 @@ def test_a_client_that_drops_is_no_close(store: Path) -> None:
 
 
 def test_a_client_closes_with_its_own_words_and_gets_the_recorded_answer(store: Path) -> None:
-    up = Upstream(frames(closing(4002, b"so be it"), after=12))
+    up = Upstream(frames(goodbye(4002, b"so be it"), after=12))
 
     def part(side: Running) -> tuple[list[str | bytes], int | None, str]:
         wire = handshake(side, f"{up.url}/ws")
         wire.head()
         wire.send(Frame(CLOSE, (4321).to_bytes(2) + b"enough"[:4]).serialize(mask=True))
-        assert wire.exactly(12) == closing(4002, b"so be it")
+        assert wire.exactly(12) == goodbye(4002, b"so be it")
         with pytest.raises(EOFError):
             wire.exactly(1)
         return [], 0, ""
@@ -413,7 +437,7 @@ def test_the_recorded_subprotocol_is_spoken_again(store: Path) -> None:
 
 
 def test_a_ping_is_answered_and_never_sent(store: Path) -> None:
-    said = (frame(Opcode.PING, b"?"), frame(TEXT, b"hi"), closing(1000))
+    said = (frame(Opcode.PING, b"?"), frame(TEXT, b"hi"), goodbye(1000))
     up = Upstream(frames(*said, after=0, then=lambda wire: wire.send(wire.until(b"never"))))
     with recording(store) as side, client(side, up.port) as socket:
         assert rest(socket)[0] == ["hi"]
@@ -421,7 +445,7 @@ def test_a_ping_is_answered_and_never_sent(store: Path) -> None:
     with replaying(store) as side:
         wire = handshake(side, f"{up.url}/ws")
         wire.head()
-        assert wire.exactly(8) == frame(TEXT, b"hi") + closing(1000)
+        assert wire.exactly(8) == frame(TEXT, b"hi") + goodbye(1000)
         wire.send(Frame(Opcode.PING, b"still there").serialize(mask=True))
         assert wire.exactly(13) == frame(Opcode.PONG, b"still there")
 

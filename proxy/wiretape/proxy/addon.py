@@ -2,7 +2,8 @@
 
 mitmproxy fails open: an exception in a hook is swallowed and the request goes upstream. Every hook here is therefore guarded:
 what it cannot handle kills the flow, so that nothing passes unrecorded. The callables that tee a body only put values on the
-writer's queue and return the same bytes: relaying waits for nothing and alters nothing.
+writer's queue and return the same bytes: relaying alters nothing, and waits for nothing but a writer that on a busy socket has
+fallen far behind.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ _LIVE = "wiretape.live"
 _ROUTE = "wiretape.route"
 _IDLE = 86400
 """Seconds that a connection may say nothing: sockets do so for long, and it is not ours to end them."""
+
+_BREATH = 0.02
+"""Seconds after which it is looked whether the writer has caught up."""
 
 _CLOSED_BY_CLIENT = ("client disconnected", "reset by client", "stream reset")
 
@@ -244,7 +248,7 @@ class Interceptor:
         live.response(response.status_code, reason, _version(response.http_version), _headers(response.headers))
         if response.status_code == 101:
             heard = Overheard(live, _headers(response.headers))
-            flow.metadata[SOCKET] = Ears(heard.data, partial(self._socket_closed, flow, heard))
+            flow.metadata[SOCKET] = Ears(partial(self._socket_data, flow, heard), partial(self._socket_closed, flow, heard))
         if route := flow.metadata.get(_ROUTE):
             self._rewrite_redirect(route, response)
         response.stream = _tee(live.chunk)
@@ -283,22 +287,39 @@ class Interceptor:
 
     # sockets
 
+    def _socket_data(self, flow: http.HTTPFlow, heard: Overheard, sender: Sender, data: bytes) -> None:
+        heard.data(sender, data)
+        if self._capture.behind and (transport := self._transport(flow, sender)):
+            transport.pause_reading()
+            self._go_on_later(transport)
+
+    def _go_on_later(self, transport: asyncio.Transport) -> None:
+        asyncio.get_running_loop().call_later(_BREATH, self._go_on, transport)
+
+    def _go_on(self, transport: asyncio.Transport) -> None:
+        if self._capture.behind:
+            self._go_on_later(transport)
+        elif not transport.is_closing():
+            transport.resume_reading()
+
     def _socket_closed(self, flow: http.HTTPFlow, heard: Overheard, by: Sender) -> bool:
         if by == "client":
             heard.end(End.CLIENT_CLOSED)
             return False
         reset = self._was_reset(flow)
         heard.end(End.UPSTREAM_RESET if reset else End.UPSTREAM_TRUNCATED)
-        return reset and self._break_off(flow.client_conn)
-
-    def _break_off(self, client: connection.Client) -> bool:
-        """An upstream's reset becomes the client's, once what came before it had its moment to arrive."""
-        handler = self._server.connections.get(client.id)
-        io = handler and handler.transports.get(client)
-        if not (io and isinstance(io.writer, asyncio.StreamWriter)):
+        client = self._transport(flow, "client")
+        if not (reset and client):
             return False
-        asyncio.get_running_loop().call_later(RESET_DELAY, break_off, io.writer.transport)
+        # An upstream's reset becomes the client's, once what came before it had its moment to arrive.
+        asyncio.get_running_loop().call_later(RESET_DELAY, break_off, client)
         return True
+
+    def _transport(self, flow: http.HTTPFlow, side: Sender) -> asyncio.Transport | None:
+        handler = self._server.connections.get(flow.client_conn.id)
+        io = handler and handler.transports.get(flow.client_conn if side == "client" else flow.server_conn)
+        transport = io.writer.transport if io and isinstance(io.writer, asyncio.StreamWriter) else None
+        return transport if isinstance(transport, asyncio.Transport) else None
 
 
 def refused_certificate(host: str, sni: str | None, reason: str) -> str:

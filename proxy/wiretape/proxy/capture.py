@@ -18,6 +18,9 @@ from wiretape.traces.types import End, ExchangeKind, Headers, Message, Request, 
 
 __all__ = ["Capture", "Live", "Origin"]
 
+_BACKLOG = 500
+"""Calls that may wait for the writer, which does ten thousand a second and more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -65,6 +68,11 @@ class Capture:
                 match=origin.match,
             )
         return live
+
+    @property
+    def behind(self) -> bool:
+        """The writer has so much to do that who brings more had better wait: memory is not for what passes."""
+        return self._writer is not None and self._writer.backlog > _BACKLOG
 
     def event(self, session: str, payload: dict[str, object]) -> None:
         if self._writer:

@@ -160,6 +160,11 @@ class Writer:
     def event(self, at: float, session: str, payload: Mapping[str, Json]) -> None:
         self._calls.put((self._incoming.event, (at, session, dict(payload))))
 
+    @property
+    def backlog(self) -> int:
+        """How many calls wait for the thread."""
+        return self._calls.qsize()
+
     # waiting for the thread
 
     def flush(self) -> None:
