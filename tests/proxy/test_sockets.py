@@ -19,7 +19,7 @@ import pytest
 import trustme
 from support.sidecar import Running, recording, replaying, stored
 from support.sockets import HANDSHAKE, Way, client, echo, frames, rest, switched, told, trusting, upstream
-from support.stores import child, until
+from support.stores import child, opened, put, until
 from support.upstream import Asked, Upstream, Wire, whole
 from websockets.asyncio.client import connect as async_connect
 from websockets.asyncio.server import ServerConnection
@@ -29,7 +29,7 @@ from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
 from wiretape.traces.settings import MatchSettings
-from wiretape.traces.types import End, Exchange, ExchangeKind
+from wiretape.traces.types import End, Exchange, ExchangeKind, Message, Request, Response
 
 TEXT, CLOSE = Opcode.TEXT, Opcode.CLOSE
 
@@ -406,6 +406,20 @@ def test_an_upstream_that_was_not_there_is_a_bad_gateway_again(store: Path) -> N
     with replaying(store) as side, pytest.raises(InvalidStatus) as refused, client(side, up.port):
         pass
     assert refused.value.response.status_code == 502
+
+
+def test_a_damaged_close_ends_the_socket_and_hurts_no_other(store: Path) -> None:
+    writer = opened(store)
+    close = Message(1, "server", "close", b"", 1 << 20)
+    request, answer = Request("GET", "ws://api.test/ws"), Response(101, (("Upgrade", "websocket"),))
+    put(writer, Exchange(1, request, answer, ExchangeKind.WEBSOCKET, messages=(close,), end=End.COMPLETE))
+    writer.close()
+    with replaying(store) as side:
+        wire = handshake(side, "ws://api.test/ws")
+        assert " 101 " in wire.head()[0]
+        with pytest.raises(EOFError):
+            wire.exactly(1)
+        assert side.ask("GET", "http://api.test/other").status == 422
 
 
 # ---------------------------------------------------------------- what replay agrees on and matches

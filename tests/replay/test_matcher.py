@@ -241,8 +241,10 @@ def test_a_first_message_of_no_socket_names_the_nearest_and_uses_none() -> None:
 
 
 def test_a_client_that_leaves_without_a_word_uses_the_socket_where_none_was_said() -> None:
-    made = sockets("c:a", "c!")
-    opened(made).leave()
+    made = sockets("c:a", "c! s!")
+    left = opened(made)
+    left.goodbye(said("c!"))
+    assert left.exchange.seq == 2
     assert made.unused() == (1,)
     opened(made).leave()
     assert made.unused() == (1,)

@@ -152,7 +152,11 @@ class ReplayApp:
         live.response(101, recorded.reason, "HTTP/1.1", headers)
         conversation = self._matcher.converse(match, route.session)
         wire.start(101, recorded.reason, (*headers, *_marks(match, settled=conversation.settled)))
-        await Converser(wire.as_channel(deflate), conversation, live, self._redactor, self.tally, match.level).run()
+        channel = wire.as_channel(deflate)
+        try:
+            await Converser(channel, conversation, live, self._redactor, self.tally, match.level).run()
+        finally:
+            channel.hang_up()
 
 
 async def _send(wire: Wire, made: Plan, live: Live) -> None:

@@ -38,7 +38,7 @@ class Converser:
         self._level = level
 
     async def run(self) -> None:
-        """To the end of the socket."""
+        """To the end of the conversation; what is left then is to hang up."""
         while True:
             if await self._say_what_is_due():
                 return await self._part()
@@ -84,7 +84,6 @@ class Converser:
             return
         self._say(self._conversation.goodbye(goodbye))
         await self._channel.flush()
-        self._channel.hang_up()
         self._live.end(End.COMPLETE)
 
     async def _part(self) -> None:
@@ -93,7 +92,6 @@ class Converser:
             async with asyncio.timeout(_FAREWELL):
                 while (heard := await self._hear()) and heard.type != "close":
                     pass
-        self._channel.hang_up()
         self._live.end(End.COMPLETE)
 
     async def _drop(self) -> None:
@@ -102,8 +100,6 @@ class Converser:
         if end is End.UPSTREAM_RESET:
             await self._channel.wait(RESET_DELAY)
             self._channel.reset()
-        else:
-            self._channel.hang_up()
         self._live.end(end)
 
     async def _refuse(self, miss: Miss) -> None:

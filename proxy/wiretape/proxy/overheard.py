@@ -1,4 +1,4 @@
-"""What passes on a recorded socket, read along: messages go to the store as they pass; relaying never waits or fails for it."""
+"""What passes on a recorded socket, read along: messages go to the store as they pass, and relaying never fails for it."""
 
 from __future__ import annotations
 

@@ -96,8 +96,10 @@ class Conversation:
     def leave(self) -> None:
         """The client ends it, perhaps without having said a word."""
         if self._choose:
-            self._choose(None)
+            found = self._choose(None)
             self._choose = None
+            if isinstance(found, Exchange):
+                self._tell(found)
 
     @property
     def _said(self) -> int:
