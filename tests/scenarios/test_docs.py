@@ -13,8 +13,8 @@ from wiretape.oracles.base import OracleUse
 from wiretape.scenarios.config import load_config
 from wiretape.scenarios.files import parse_scenario, parse_suite
 from wiretape.scenarios.model import Scenario, Shared, Suite
-from wiretape.scenarios.sentences import models_in
 from wiretape.scenarios.settings import OWN_VARIABLES, SETTINGS
+from wiretape.traces.sentences import models_in
 from wiretape.traces.types import StepBase
 
 DOCS = Path(__file__).parents[2] / "docs"

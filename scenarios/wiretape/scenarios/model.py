@@ -14,8 +14,9 @@ from pydantic import AfterValidator, Field, model_validator
 from wiretape.oracles.base import OracleUse, Risk
 from wiretape.scenarios.driving import Agent, Checkpoint, Goals, Interactive, Limits, Script, Simulator, Turn
 from wiretape.scenarios.expand import fixed_part
-from wiretape.scenarios.fields import Misfit, Name, OracleEntry, Part, SchemaVersion, Text, cyclic, refuse, repeated
+from wiretape.scenarios.fields import OracleEntry, cyclic
 from wiretape.scenarios.parts import Answer, Capture, FaultSet, JudgeSettings, Match, Mock, Probe, Runs
+from wiretape.traces.parts import Misfit, Name, Part, SchemaVersion, Text, refuse, repeated
 from wiretape.traces.settings import (
     AnswerSettings,
     CaptureSettings,

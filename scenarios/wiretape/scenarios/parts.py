@@ -6,7 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from wiretape.scenarios.fields import Argv, JsonPath, Name, OracleEntry, Pace, Part, Text, one_of, refuse
+from wiretape.scenarios.fields import Argv, JsonPath, OracleEntry, Pace
+from wiretape.traces.parts import Name, Part, Text, one_of, refuse
 from wiretape.traces.settings import Level, RedactRule, Volatile
 from wiretape.traces.types import Json
 

@@ -13,8 +13,8 @@ from typing import Any, TypeAliasType, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from wiretape.scenarios.fields import Misfit, Misfits
-from wiretape.scenarios.tree import Place
+from wiretape.traces.parts import Misfit, Misfits
+from wiretape.traces.tree import Place
 from wiretape.traces.types import Json
 
 __all__ = ["complaints", "described", "models_in", "nearest"]
