@@ -20,7 +20,7 @@ from uvicorn.server import ServerState
 
 from wiretape.traces.types import Headers
 
-__all__ = ["EXTENSION", "Tunnel", "Wire", "WireProtocol"]
+__all__ = ["EXTENSION", "Tunnel", "Wire", "WireProtocol", "reset"]
 
 EXTENSION = "wiretape.transport"
 
@@ -104,14 +104,19 @@ class Wire:
     def reset(self) -> None:
         """RST below whatever TLS there is, after the bytes before it had their time to arrive."""
         self._done()
-        raw: socket.socket | None = self._transport.get_extra_info("socket")
-        if raw is not None:
-            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self._transport.abort()
+        reset(self._transport)
 
     def _done(self) -> None:
         self._cycle.response_started = self._cycle.response_complete = True
         self._cycle.message_event.set()
+
+
+def reset(transport: asyncio.WriteTransport) -> None:
+    """Break the connection off by RST."""
+    raw: socket.socket | None = transport.get_extra_info("socket")
+    if raw is not None:
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    transport.abort()
 
 
 def _phrase(status: int) -> str:

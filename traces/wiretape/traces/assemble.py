@@ -43,7 +43,10 @@ from wiretape.traces.types import (
     View,
 )
 
-__all__ = ["assemble", "build"]
+__all__ = ["RESULT_REPLACED", "assemble", "build"]
+
+RESULT_REPLACED = "tool_result_replaced"
+"""Type of the event that a sidecar notes where a rule gave the model another result of a tool: `call_id`, `rule`. No step."""
 
 type AgentEvent = tuple[float, str, dict[str, Any]]
 """(seconds since the epoch, session, what the agent sent)."""
@@ -67,9 +70,10 @@ def build(
     info: RecordingInfo, seen: list[tuple[Exchange, View | None]], events: Iterable[AgentEvent], settings: TraceSettings
 ) -> Trace:
     """The same from exchanges that were decoded before."""
-    builder = _Builder(settings)
+    builder, events = _Builder(settings), list(events)
+    builder.replaced = {each["call_id"]: each["rule"] for _, _, each in events if each.get("type") == RESULT_REPLACED}
     timed: list[tuple[float, int, Any]] = [(exchange.started_at, 0, (exchange, view)) for exchange, view in seen]
-    timed += [(at, 1, payload) for at, _, payload in events]
+    timed += [(at, 1, payload) for at, _, payload in events if payload.get("type") != RESULT_REPLACED]
     for _, kind, what in sorted(timed, key=lambda item: item[:2]):
         if kind:
             builder.event(what)
@@ -90,6 +94,8 @@ class _Builder:
         self._unanswered: dict[tuple[str, str], int] = {}
         """(place, JSON-RPC id) → the position of the call that waits for its answer."""
         self._answer: str | None = None
+        self.replaced: dict[str, str] = {}
+        """Call id → the rule that gave the model another result than the agent's."""
 
     def _add(self, step: StepBase) -> int:
         """Number a step and add it; its seq."""
@@ -145,7 +151,8 @@ class _Builder:
         if handed.call_id and key in self._results:
             return
         self._results.add(key)
-        result = ToolResult(tool=handed.tool, call_id=handed.call_id, content=handed.content, is_error=handed.is_error, **place)
+        facts = handed.model_dump() | {"mocked": self.replaced.get(handed.call_id or "")}
+        result = ToolResult(**facts, **place)
         self._mapped(self._call_of(handed.call_id), result)
 
     def _asked(self, view: ModelView, by: int, place: dict[str, Any]) -> None:

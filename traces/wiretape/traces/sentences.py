@@ -129,6 +129,8 @@ def _choice(ctx: Mapping[str, Any], value: Json) -> str:
 _FORMS = {
     r"^\$": "a JSONPath, which begins with $",
     r"^[\w.]+:[\w.]+$": "module:function",
+    r"^[A-Za-z0-9_.:-]+$": "letters, digits and _ . : - alone",
+    r"^(all|(session|scenario): ?.+)$": "all, session: NAME or scenario: ID",
 }
 
 
