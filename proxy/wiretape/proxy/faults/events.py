@@ -10,7 +10,7 @@ from wiretape.traces.types import header
 
 __all__ = ["first_events", "is_stream", "put_together", "split"]
 
-_BLANK = re.compile(rb"(?:\r\n|\r|\n){2}|(?:\r\n|\r|\n)\Z")
+_BLANK = re.compile(rb"(?:\r\n|\r(?!\n)|\n){2}")
 _SPLITTERS = ("text/event-stream", "application/x-ndjson", "application/jsonl", "application/vnd.amazon.eventstream")
 
 

@@ -157,9 +157,10 @@ class RuleBook:
         self.version += 1
 
     def _put(self, rule: Rule) -> Rule:
-        """Its counts begin at 0, unless it was on before and stays so."""
+        """Its counts begin at 0 where it is new, turned on or changed; turned off it keeps them, to be looked at."""
         before = self._rules.get(rule.id)
-        if not (before and before.enabled and rule == before):
+        turned_off = before and before.model_copy(update={"enabled": False})
+        if rule not in (before, turned_off):
             self._uses[rule.id] = Counter()
         self._rules[rule.id] = rule
         self.version += 1
@@ -177,7 +178,8 @@ def _case(rule: Rule, subject: Subject) -> Case | None:
 
 def _unmet(rule: Rule, subject: Subject) -> str:
     """The conditions that failed: the rule's own, else those of the case that came nearest."""
-    failed = _failed(rule, subject) or min((_failed(case, subject) for case in rule.cases), key=len)
+    told = [(_failed(case, subject), len(case.when)) for case in rule.cases]
+    failed = _failed(rule, subject) or min(told, key=lambda each: (len(each[0]), -each[1]))[0]
     return f"no condition of the rule {rule.id} holds; nearest: {'; '.join(failed)}"
 
 

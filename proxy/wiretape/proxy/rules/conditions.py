@@ -23,8 +23,8 @@ ABSENT: Final = _Absent()
 
 
 def at_path(value: Json, path: str) -> Json:
-    """What stands at a dotted path (`items.0.sku`), else ABSENT."""
-    for part in path.split("."):
+    """What stands at a dotted path (`items.0.sku`; "" is the value itself), else ABSENT."""
+    for part in path.split(".") if path else ():
         if isinstance(value, Mapping) and part in value:
             value = value[part]
         elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
@@ -46,7 +46,7 @@ def _contains(found: Json, wanted: Json) -> bool:
         return isinstance(wanted, str) and wanted in found
     if isinstance(found, list):
         return any(_same(each, wanted) for each in found)
-    return isinstance(found, Mapping) and wanted in found
+    return isinstance(found, Mapping) and isinstance(wanted, str) and wanted in found
 
 
 def _ordered(compare: Callable[[float, float], bool]) -> Callable[[Json, Json], bool]:

@@ -51,8 +51,20 @@ def _is_ours(body: Json) -> bool:
     return isinstance(body, dict) and isinstance(body.get("messages"), list)
 
 
+_ERRORS = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    529: "overloaded_error",
+}
+"""https://docs.anthropic.com/en/api/errors"""
+
+
 def error_body(status: int, message: str, code: str) -> Json:
-    return {"type": "error", "error": {"type": "invalid_request_error" if status < 500 else "api_error", "message": message}}
+    kind = _ERRORS.get(status, "invalid_request_error" if status < 500 else "api_error")
+    return {"type": "error", "error": {"type": kind, "message": message}}
 
 
 # ---------------------------------------------------------------- the request
