@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from wiretape.proxy.dialects import DIALECTS, Result
+from wiretape.proxy.dialects import DIALECTS, Result, dialect_of
 from wiretape.proxy.rules.answers import value_of
 from wiretape.proxy.rules.book import RuleBook, Touch
 from wiretape.proxy.rules.model import Answer
@@ -17,7 +17,7 @@ from wiretape.proxy.rules.patch import merged
 from wiretape.proxy.rules.placeholders import Setting, fill
 from wiretape.proxy.rules.splice import Place, spliced
 from wiretape.proxy.rules.subject import Names, Subject, Where
-from wiretape.traces.decoders import decode, detect
+from wiretape.traces.decoders import decode
 from wiretape.traces.decoders.requests import body_of
 from wiretape.traces.types import Asked, Exchange, Json, ModelView, Request
 
@@ -51,8 +51,8 @@ class Prompts:
 
     def rewrite(self, request: Request, names: Names, session: str) -> Rewritten | Touch | None:
         """None where nothing is replaced; a touch that has a `failure` where it may not be. The body is without coding."""
-        api = detect(request) if self._book.enabled(Where.PROMPT) else None
-        if api is None or api not in DIALECTS:
+        api = dialect_of(request) if self._book.enabled(Where.PROMPT) else None
+        if api is None:
             return None
         changes, replaced = list[tuple[Place, Json]](), list[tuple[str, str]]()
         calls = _calls(request)

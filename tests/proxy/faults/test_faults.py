@@ -150,9 +150,20 @@ def test_events_are_doubled_swapped_and_broken() -> None:
     assert broken[2] == EVENTS[2][:5] + b"\n\n"
 
 
-@pytest.mark.parametrize("api", ["openai-chat", "openai-responses", "anthropic-messages", None])
-def test_a_stream_fails_after_good_events_and_ends(api) -> None:
-    made = fault("stream-error", after_events=2, message="lab says no").apply(stream(), occasion(api))
+PATHS = [
+    "v1/chat/completions",
+    "v1/responses",
+    "v1/messages",
+    "v1/models/g:streamGenerateContent",
+    "model/m/converse-stream",
+    "x",
+]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_stream_fails_after_good_events_and_ends(path) -> None:
+    request = Request("POST", f"https://x/{path}", (), CHAT.body)
+    made = fault("stream-error", after_events=2, message="lab says no").apply(stream(), occasion(request=request))
     pieces = [piece for _, piece in made.pieces]
     assert pieces[:-1] == EVENTS[:3]
     assert b"lab says no" in pieces[-1]
@@ -165,7 +176,7 @@ def test_a_stream_fails_after_good_events_and_ends(api) -> None:
 )
 def test_our_own_decoders_read_the_error(path, api) -> None:
     request = Request("POST", f"https://x/v1/{path}", (), b'{"messages": [], "stream": true}')
-    made = fault("stream-error", after_events=0, code="overloaded", message="no").apply(stream(), occasion(api))
+    made = fault("stream-error", after_events=0, code="overloaded", message="no").apply(stream(), occasion(request=request))
     view = decode(Exchange(1, request, Response(200, made.headers)), made.body)
     assert view is not None
     assert "no" in (view.error or "")

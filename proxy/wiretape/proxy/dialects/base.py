@@ -8,7 +8,7 @@ from wiretape.proxy.rules.splice import Place
 from wiretape.traces.decoders.values import text_alone
 from wiretape.traces.types import Json
 
-__all__ = ["Dialect", "Result", "blocks", "event", "words"]
+__all__ = ["Dialect", "Result", "blocks", "event", "no_results", "words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,14 @@ class Dialect:
     """(what was sent, code, message) → the event of an error within the stream."""
     results: Callable[[Json], Iterator[Result]]
     """The body of a request → the tool results in its history."""
+    streams: Callable[[str, dict[str, Json]], bool] = lambda _, body: body.get("stream") is True
+    """(path in lower case, body) → whether the answer is to be streamed."""
+    stream_type: str = "text/event-stream"
+
+
+def no_results(_: Json) -> Iterator[Result]:
+    """Of an API whose prompts rules do not change."""
+    return iter(())
 
 
 def blocks(value: Json, key: str) -> Iterator[tuple[Place, dict[str, Json]]]:

@@ -25,6 +25,6 @@ class StreamError(Fault):
             return injected(plan, "no stream-error, since the answer is no stream", occasion)
         kept = first_events(plan, self.after_events)
         message = self.message or f"injected by the rule {occasion.rule}"
-        error = stream_error(occasion.api, kept, self.code, message)
+        error = stream_error(occasion.request, kept, self.code, message)
         pieces = (*plan.first(len(kept)), (0.0, error))
         return injected(plan.with_pieces(pieces), f"stream-error after {self.after_events} events", occasion)

@@ -36,8 +36,8 @@ def respond(answer: Answer, occasion: Occasion, setting: Setting, read: Read) ->
     request = occasion.request
     if occasion.where == Where.MCP:
         return answered(tool_result(request, value_of(answer, setting, read), is_error=answer.is_error), request)
-    if occasion.where == Where.MODEL and answer.text is not None and occasion.api:
-        made = text_answer(occasion.api, request, fill(answer.text, setting), f"{occasion.chance.getrandbits(64):016x}")
+    if occasion.where == Where.MODEL and answer.text is not None:
+        made = text_answer(request, fill(answer.text, setting), f"{occasion.chance.getrandbits(64):016x}")
     else:
         kind, body = _content(answer, setting, read)
         made = Response(200, (("Content-Type", kind),) if body else (), body)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from urllib.parse import parse_qsl, urlsplit
 
+from wiretape.proxy.dialects import dialect_of, model_of
 from wiretape.proxy.rules.mcp import called
 from wiretape.traces.decoders import decode, detect
 from wiretape.traces.decoders.requests import body_of
@@ -61,7 +62,7 @@ def subjects_of(request: Request, upstream: str | None, servers: Iterable[str] =
         more = {"tool": (call.tool,), "server": (*names["upstream"], *names["host"], *servers)}
         found[Where.MCP] = Subject({**names, **more}, call.arguments, query, request.headers)
     view = decode(Exchange(0, request), b"") if api and api != "mcp" else None
-    if isinstance(view, ModelView):
-        more = {"api": (view.api,), "model": (view.requested_model,) if view.requested_model else ()}
+    if called_by := (view.api if isinstance(view, ModelView) else dialect_of(request)):
+        more = {"api": (called_by,), "model": (model,) if (model := model_of(request)) else ()}
         found[Where.MODEL] = Subject({**names, **more}, body, query, request.headers)
     return found
