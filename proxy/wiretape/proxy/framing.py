@@ -13,7 +13,7 @@ from wiretape.replay.pacing import schedule
 from wiretape.traces import codings
 from wiretape.traces.types import End, Exchange, Headers, Request, Response, header
 
-__all__ = ["Ending", "Framing", "Plan", "acceptable", "answered", "plan"]
+__all__ = ["Ending", "Framing", "Plan", "acceptable", "answered", "header_text", "plan"]
 
 
 class Framing(Enum):
@@ -70,7 +70,9 @@ class Plan:
         return b"".join(piece for _, piece in self.pieces)
 
     def with_pieces(self, pieces: tuple[tuple[float, bytes], ...]) -> Plan:
-        """Another body under the same head, with a length that is true where there is one."""
+        """Another body under the same head, with a length that is true where there is one; none where there can be none."""
+        if self.framing is Framing.NONE:
+            return self
         made = replace(self, pieces=pieces)
         if self.framing is not Framing.LENGTH:
             return made
@@ -116,6 +118,12 @@ def answered(response: Response, live: Request, *, wait: float = 0.0) -> Plan:
     pieces = () if none else schedule(response, 0.0)
     made = Plan(response.status, response.reason, response.headers, framing, pieces, Ending.WHOLE, wait)
     return made.with_header("Transfer-Encoding", "chunked") if framing is Framing.CHUNKED else made.with_pieces(pieces)
+
+
+def header_text(value: object) -> str:
+    """What can stand in a header: one line, and a question mark for each character beyond latin-1 (RFC 9110, section 5.5)."""
+    line = "".join(each if each.isprintable() else " " for each in str(value))
+    return line.encode("latin-1", "replace").decode("latin-1").strip()
 
 
 def _framing(response: Response, method: str) -> Framing:

@@ -9,11 +9,14 @@ import statistics
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from random import Random
+from typing import get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wiretape.proxy.faults import FAULTS, FaultEntry, Occasion, in_order
-from wiretape.proxy.framing import Ending, Framing, Plan, answered, plan
+from wiretape.proxy.framing import Ending, Framing, Plan, answered, header_text, plan
 from wiretape.traces.decoders import decode
 from wiretape.traces.types import End, Exchange, Headers, Request, Response, header
 
@@ -223,3 +226,33 @@ def test_faults_look_at_what_the_client_reads_whatever_its_coding() -> None:
     assert (made.body, header(made.headers, "content-encoding")) == (EVENTS[0], None)
     raw = fault("cut", after_bytes=10).apply(before, occasion(request=asked))
     assert (raw.body, header(raw.headers, "content-encoding")) == (coded[:10], "gzip")
+
+
+ANY_FAULT = [
+    {"delay": {"ms": 1, "phase": "chunk"}},
+    {"error": {}},
+    *({"body": {"kind": kind}} for kind in get_args(FAULTS["body"].model_fields["kind"].annotation)),
+    {"stream-error": {"after_events": 2}},
+    *({"cut": {"after_events": 1, "how": how}} for how in get_args(FAULTS["cut"].model_fields["how"].annotation)),
+]
+KINDS = ["text/event-stream", "application/x-ndjson", "application/vnd.amazon.eventstream", "application/json", None]
+
+
+@given(
+    st.sampled_from(ANY_FAULT), st.sampled_from(KINDS), st.binary(max_size=60), st.sampled_from(["GET", "HEAD"]), st.booleans()
+)
+def test_it_takes_any_answer_and_keeps_its_framing_true(entry, kind, body, method, in_chunks) -> None:
+    headers = (("Content-Type", kind),) if kind else ()
+    response = Response(200, headers, body, chunks=((0, len(body)),) if in_chunks and body else ())
+    made = answered(response, Request(method, "http://x"))
+    applied = FaultEntry.model_validate_json(json.dumps(entry)).fault.apply(made, occasion(request=Request(method, "http://x")))
+    if method == "HEAD":
+        assert applied.body == b""
+    elif applied.framing is Framing.LENGTH and applied.ending is Ending.WHOLE:
+        assert length(applied) == str(len(applied.body))
+    assert length(applied) is None or header(applied.headers, "transfer-encoding") is None
+
+
+@pytest.mark.parametrize(("given_", "sent"), [("a\r\nX: b", "a  X: b"), ("ü", "ü"), ("日本", "??"), (" x ", "x"), (5, "5")])
+def test_a_header_is_one_line_that_can_be_sent(given_, sent) -> None:
+    assert header_text(given_) == sent

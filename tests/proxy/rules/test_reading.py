@@ -55,6 +55,7 @@ RULE = "version: 1\nrules:\n  - id: a\n"
         (RULE + "    answer: {json: 1, text: x}\n", "rules[0].answer: expected one of json, text, file, patch, sequence"),
         (RULE + "    answer: {text: '{{arg.x}}'}\n", "rules[0].answer: there is no placeholder {{arg.x}}; known are {{args}}"),
         (RULE + "    answer: {text: x, is_error: true}\n", "rules[0].answer.is_error: `is_error` has no meaning"),
+        (RULE + "    answer: {text: x, headers: {'a b': c}}\n", "rules[0].answer.headers"),
         (RULE + "    answer: {file: gone.json}\n", "rules[0].answer.file: there is no file"),
         (
             RULE + "    answer: {sequence: [{text: a}, {is_error: true}]}\n",

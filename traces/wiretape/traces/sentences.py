@@ -130,6 +130,7 @@ _FORMS = {
     r"^\$": "a JSONPath, which begins with $",
     r"^[\w.]+:[\w.]+$": "module:function",
     r"^[A-Za-z0-9_.:-]+$": "letters, digits and _ . : - alone",
+    r"^[!#-'*+.0-9A-Z^-z|~-]+$": "the name of a header",
     r"^(all|(session|scenario): ?.+)$": "all, session: NAME or scenario: ID",
 }
 

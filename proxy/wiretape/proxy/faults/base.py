@@ -5,13 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
+from typing import Annotated
+
+from pydantic import Field
 
 from wiretape.proxy.framing import Plan
 from wiretape.traces import codings
 from wiretape.traces.parts import Part
 from wiretape.traces.types import Request
 
-__all__ = ["Fault", "Occasion", "injected", "plain"]
+__all__ = ["Fault", "HeaderName", "Occasion", "injected", "plain"]
+
+type HeaderName = Annotated[str, Field(pattern=r"^[!#-'*+.0-9A-Z^-z|~-]+$")]
+"""A token (RFC 9110, section 5.6.2)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def _wrong_type(plan: Plan, _: int | None) -> Plan:
 
 def _malformed(plan: Plan, _: int | None) -> Plan:
     """The event in the middle breaks off within its data."""
-    events = split(plan)
+    events = split(plan) or [b""]
     middle = len(events) // 2
     return put_together(plan, [*events[:middle], events[middle][: len(events[middle]) // 2] + b"\n\n", *events[middle + 1 :]])
 

@@ -48,7 +48,9 @@ class Cut(Fault):
         return injected(cut, f"cut after {min(size, len(plan.body))} bytes ({self.how})", occasion)
 
     def _framed(self, plan: Plan) -> Plan:
-        """A bad chunk needs chunks, a wrong length a length; for the rest the head stays."""
+        """A bad chunk needs chunks, a wrong length a length; for the rest, and where there is no body, the head stays."""
+        if plan.framing is Framing.NONE:
+            return plan
         if self.how == "bad-chunk" and plan.framing is not Framing.CHUNKED:
             return plan.framed(Framing.CHUNKED, "Transfer-Encoding", "chunked")
         if self.how == "wrong-length":

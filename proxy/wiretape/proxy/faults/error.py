@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from wiretape.proxy.faults.base import Fault, Occasion, injected
-from wiretape.proxy.framing import Plan, answered
+from wiretape.proxy.faults.base import Fault, HeaderName, Occasion, injected
+from wiretape.proxy.framing import Plan, answered, header_text
 from wiretape.proxy.rules.mcp import tool_result
 from wiretape.traces.decoders import error_response
 from wiretape.traces.types import Headers, Response
@@ -34,7 +34,7 @@ class Error(Fault):
     retry_after: Annotated[float, Field(ge=0)] | None = None
     """Seconds."""
     retry_after_as: Literal["seconds", "date"] = "seconds"
-    headers: dict[str, str] = Field(default_factory=dict)
+    headers: dict[HeaderName, str] = Field(default_factory=dict)
     rate: Annotated[float, Field(ge=0, le=1)] = 1.0
     """How often it happens, 0 to 1; seeded."""
 
@@ -55,7 +55,8 @@ class Error(Fault):
             return tool_result(occasion.request, message, is_error=True)
         code = self.code or _CODES.get(self.status, "server_error" if self.status >= 500 else "invalid_request")
         content_type, body = error_response(occasion.api, self.status, message, code, occasion.request)
-        return Response(self.status, (("Content-Type", content_type), *self._retry(occasion), *self.headers.items()), body)
+        given = ((name, header_text(value)) for name, value in self.headers.items())
+        return Response(self.status, (("Content-Type", content_type), *self._retry(occasion), *given), body)
 
     def _retry(self, occasion: Occasion) -> Headers:
         if self.retry_after is None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from wiretape.proxy.dialects import text_answer
 from wiretape.proxy.faults.base import Occasion, plain
-from wiretape.proxy.framing import Plan, answered
+from wiretape.proxy.framing import Plan, answered, header_text
 from wiretape.proxy.rules.mcp import called, result_of, tool_result
 from wiretape.proxy.rules.model import Answer
 from wiretape.proxy.rules.patch import merged
@@ -74,7 +74,10 @@ def _dressed(made: Response, answer: Answer, setting: Setting) -> Response:
 
 def _overridden(headers: Headers, given: dict[str, str]) -> Headers:
     names = {name.lower() for name in given}
-    return (*(pair for pair in headers if pair[0].lower() not in names), *((name, str(value)) for name, value in given.items()))
+    return (
+        *(pair for pair in headers if pair[0].lower() not in names),
+        *((name, header_text(value)) for name, value in given.items()),
+    )
 
 
 def _dumped(value: Json) -> bytes:

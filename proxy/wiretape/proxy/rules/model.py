@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from wiretape.proxy.faults import FaultEntry
+from wiretape.proxy.faults.base import HeaderName
 from wiretape.proxy.rules.conditions import Condition
 from wiretape.proxy.rules.placeholders import PLACEHOLDERS, unknown
 from wiretape.proxy.rules.subject import Where
@@ -56,7 +57,7 @@ class Answer(Part):
     patch: Json = None
     """JSON merge patch (RFC 7396) of the recorded or live answer."""
     status: Annotated[int, Field(ge=200, le=599)] | None = None
-    headers: dict[str, str] = Field(default_factory=dict)
+    headers: dict[HeaderName, str] = Field(default_factory=dict)
     is_error: bool = False
     sequence: Annotated[tuple[Answer, ...], Field(min_length=1)] | None = None
     then: Literal["repeat", "pass", "fail"] = "repeat"
