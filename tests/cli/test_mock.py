@@ -81,6 +81,20 @@ def test_it_makes_rules_of_what_a_recording_holds(tmp_path: Path, sidecar: Servi
     assert (none.returncode, none.stderr) == (2, "replay: orders: no result of a tool nope was recorded.\n")
 
 
+def test_the_rules_of_a_scenario_hold_while_it_is_run(tmp_path: Path, model: Upstream) -> None:
+    assert replay("record", "orders", "--", *agent(model.url), cwd=tmp_path).returncode == 0
+    says = "{id: lost, where: model, answer: {text: Order 7 is lost.}}"
+    scenario = f"wiretape: 1\nid: orders\ntitle: t\nrisk: high\nenvironment: prod\nmocks: [{says}]\n"
+    (tmp_path / "recordings" / "orders.yaml").write_text(scenario)
+    (tmp_path / "wiretape.toml").write_text("[environment.prod]\n")
+    done = replay("run", "orders", "--", *agent(model.url), cwd=tmp_path)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (1, "Order 7 is lost.")
+    (tmp_path / "wiretape.toml").write_text("[environment.prod]\nmocks = false\n")
+    done = replay("run", "orders", "--", *agent(model.url), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "the environment 'prod' refuses mocks" in done.stderr
+
+
 def test_it_is_told_where_by_address_and_token_file(tmp_path: Path, shop: Upstream) -> None:
     (tmp_path / "token").write_text("the-token")
     with serving(tmp_path, "--store", "s.db", "--token-file", tmp_path / "token") as sidecar:

@@ -162,9 +162,13 @@ def test_a_tool_that_is_not_declared_read_only_is_mocked_only_with_leave(both) -
     setup = both(whole(listed, "Content-Type: application/json"))
     setup.asked = listing
     rule = "  - id: m\n    where: mcp\n    match: {server: shop}\n    answer: {json: {n: 1}}\n"
-    with setup.start(mocks(rule)) as side:
+    with setup.start(mocks(rule.replace("id: m\n", "id: m\n    enabled: false\n"))) as side:
+        book = side.sidecar.mocks.book
+        book.switch("m", Switch.ON)
         assert "does not declare read-only" in ask(side, body=call("look")).json["error"]["message"]
-        ask(side, body=listing)
+        book.switch("m", Switch.OFF)
+        side.ask("POST", "/shop/v1/refunds", ("Accept", "application/json, text/event-stream"), body=listing)
+        book.switch("m", Switch.ON)
         looked, paid = ask(side, body=call("look")), ask(side, body=call("pay"))
     assert looked.json["result"]["structuredContent"] == {"n": 1}
     assert looked.json["id"] == 7

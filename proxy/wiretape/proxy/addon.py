@@ -208,7 +208,7 @@ class Interceptor:
         live = self._capture.begin(head, Origin(found.session, found.upstream))
         flow.metadata[_LIVE] = live
         if not self._touched.waits(flow, head, found.upstream):
-            request.stream = _tee(live.request_chunk)
+            request.stream = _tee(live.request_chunk, *self._touched.hears(flow, head))
 
     def _route(self, flow: http.HTTPFlow, tunnel: str | None) -> Route | Refusal:
         request, headers = flow.request, _headers(flow.request.headers)

@@ -76,8 +76,9 @@ class Mocks:
 
     def may_touch(self, head: Request, upstream: str | None) -> bool:
         """Whether the rest of the request has to be known: what rules there are may be about it."""
-        names = Subject(base_names(head, upstream))
-        for rule in self.book.enabled(*Where):
+        rules = self.book.enabled(*Where)
+        names = Subject(base_names(head, upstream) if rules else {})
+        for rule in rules:
             about = {key: value for key, value in rule.match.given.items() if key in names.names}
             if names.fits(about) and (rule.where is Where.HTTP or head.method == "POST"):
                 return True
@@ -126,8 +127,8 @@ class Mocks:
             save_rules(self.settings.path, self.book.file)
 
     def watches(self, request: Request) -> bool:
-        """Whether the answer will say what tools an MCP server has, and there are rules that ask for it."""
-        message = body_of(_plain(request)) if self.book.enabled(Where.MCP, Where.PROMPT) else None
+        """Whether the answer will say what an MCP server is and what tools it has: a rule may ask for it later."""
+        message = body_of(_plain(request))
         return isinstance(message, dict) and message.get("method") in ("initialize", "tools/list")
 
     def saw(self, exchange: Exchange) -> None:

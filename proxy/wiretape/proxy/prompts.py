@@ -73,7 +73,7 @@ class Prompts:
     def _touch(self, call: Asked, names: Names, session: str) -> Touch | None:
         key = (session, call.call_id or "")
         version, known = self._decided.get(key, (-1, None))
-        if known and self._book.is_on(known.rule.id):
+        if known and self._book.holds(known.rule):
             return known
         if not known and version == self._book.version:
             return None

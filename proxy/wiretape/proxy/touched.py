@@ -17,7 +17,7 @@ from wiretape.proxy.redirect import TICKET, MockSeam
 from wiretape.proxy.route import Route
 from wiretape.proxy.serving import NO_CHUNK
 from wiretape.proxy.wire import reset
-from wiretape.traces.types import Exchange, Headers, Request, Response
+from wiretape.traces.types import Exchange, Headers, Request, Response, header
 
 __all__ = ["Touched"]
 
@@ -25,6 +25,8 @@ _HEAD = "wiretape.head"
 """Of a request whose body rules have to see before it goes on."""
 _TICKET = "wiretape.ticket"
 """The flow is answered by a rule; the store is told by what answers it."""
+_HEARD = "wiretape.heard"
+"""(head, body so far) of what may be a request to an MCP server."""
 _WATCHED = "wiretape.watched"
 """(request, answer so far) of an MCP server that says what tools it has."""
 
@@ -43,8 +45,19 @@ class Touched:
             flow.metadata[_HEAD] = head
         return found
 
+    def hears(self, flow: http.HTTPFlow, head: Request) -> tuple[Callable[[bytes], None], ...]:
+        """What else listens to a request that goes on as it comes: MCP clients accept both kinds of answer."""
+        accept = header(head.headers, "accept") or ""
+        if not ("application/json" in accept and "text/event-stream" in accept):
+            return ()
+        flow.metadata[_HEARD] = (head, bytearray())
+        return (flow.metadata[_HEARD][1].extend,)
+
     def ask(self, flow: http.HTTPFlow, live: Live, route: Route, *, has_body: bool) -> None:
         """Once the body is there: it is stored as it came, and goes on as rules have it."""
+        if _HEARD in flow.metadata:
+            head, heard = flow.metadata[_HEARD]
+            self._watch(flow, replace(head, body=bytes(heard)))
         if _HEAD not in flow.metadata:
             return
         body = flow.request.raw_content or b""
@@ -55,7 +68,11 @@ class Touched:
             flow.request.content, asked = asked, None
         if asked := asked or self._seam.mocks.ask(route, request):
             self._lead_away(flow, asked, replace(request, body=flow.request.raw_content), live)
-        elif self._seam.mocks.watches(request):
+        else:
+            self._watch(flow, request)
+
+    def _watch(self, flow: http.HTTPFlow, request: Request) -> None:
+        if self._seam.mocks.watches(request):
             flow.metadata[_WATCHED] = (request, bytearray())
 
     def _lead_away(self, flow: http.HTTPFlow, asked: Asked, request: Request, live: Live) -> None:

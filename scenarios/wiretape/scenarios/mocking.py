@@ -1,4 +1,4 @@
-"""The job behind `replay mock`: look at and change the rules of a running sidecar."""
+"""Mock rules as users have them: those of a running sidecar, which `replay mock` changes, and those of a scenario."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wiretape.proxy.mocking import MockSettings
 from wiretape.proxy.remote import Remote
 from wiretape.proxy.rules.drafting import drafted, drafted_call
+from wiretape.proxy.rules.model import Rule, RuleFile
 from wiretape.proxy.rules.reading import load_rules
+from wiretape.scenarios.config import Config
 from wiretape.scenarios.evidence import Evidence, load
+from wiretape.scenarios.model import Scenario
 from wiretape.traces.errors import UsageError
 from wiretape.traces.types import ToolCall, ToolResult
 
-__all__ = ["ACTIONS", "Action", "act"]
+__all__ = ["ACTIONS", "Action", "act", "mock_settings"]
 
 type Rules = list[dict[str, Any]]
 
@@ -89,6 +93,15 @@ def _drafts(evidence: Evidence, tool: str) -> Rules:
             draft = drafted_call(tool, call.arguments if call else None, step.content, step.seq)
             made.append({**draft, "where": "prompt", "allow_write": True})
     return made
+
+
+def mock_settings(scenario: Scenario | None, path: Path, config: Config) -> MockSettings:
+    """The rules of a scenario, whose file is at `path`. UsageError where its environment refuses mocks."""
+    if scenario is None or not scenario.mocks:
+        return MockSettings()
+    config.environment_of(scenario)
+    rules = tuple(Rule(**{name: getattr(mock, name) for name in mock.model_fields_set}) for mock in scenario.mocks)
+    return MockSettings(RuleFile(rules=rules), path, scenario=scenario.id)
 
 
 ACTIONS: Mapping[str, Action] = {

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from wiretape.proxy.rules.book import NoSuchRule, RuleExists, Switch
@@ -115,6 +117,14 @@ def test_a_rate_happens_as_often_as_it_says_and_the_same_in_each_run(book, call)
     first, second = fired(), fired()
     assert first == second
     assert 60 < sum(first) < 120
+
+
+def test_what_happens_by_rate_is_as_late_as_what_always_happens(book, call):
+    """The same chance for both would let the rate choose the jitter."""
+    rules = book("  - {id: r, faults: [{error: {rate: 0.3}}]}")
+    touches = [rules.ask(call(), "s", f"k{n}") for n in range(300)]
+    drawn = [Random(touch.seed).random() for touch in touches if touch.faults]
+    assert max(drawn) > 0.8
 
 
 def test_it_is_changed_by_name(book, call):

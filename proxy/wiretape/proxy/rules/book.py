@@ -101,7 +101,7 @@ class RuleBook:
         if turn < 1 or (rule.times is not None and turn > rule.times):
             return None
         seed = f"{self.seed}:{rule.id}:{session}:{key}:{turn}"
-        faults = tuple(fault for fault in in_order(case.faults) if fault.fires(Random(seed)))  # noqa: S311  # no secret
+        faults = tuple(fault for fault in in_order(case.faults) if fault.fires(Random(f"{seed}:fires")))  # noqa: S311
         sequence = case.answer.sequence if case.answer else None
         if case.answer is None or sequence is None:
             return Touch(rule, subject, case.answer, faults, None, seed)
@@ -121,8 +121,9 @@ class RuleBook:
     def file(self) -> RuleFile:
         return RuleFile(seed=self.seed, rules=self.rules)
 
-    def is_on(self, id: str) -> bool:
-        return id in self._rules and self._rules[id].enabled
+    def holds(self, rule: Rule) -> bool:
+        """Whether this very rule is on."""
+        return rule.enabled and self._rules.get(rule.id) == rule
 
     def answered(self, id: str) -> int:
         return self._uses[self.get(id).id].total()

@@ -15,7 +15,7 @@ from wiretape.proxy.rules.subject import Where
 from wiretape.traces.parts import Misfit, Part, SchemaVersion, Text, refuse, repeated
 from wiretape.traces.types import Json
 
-__all__ = ["Answer", "Case", "Match", "Rule", "RuleFile"]
+__all__ = ["Answer", "Case", "Match", "Rule", "RuleFile", "Unscoped"]
 
 _RESERVED = ("order", "from-exchange")
 """Words of the control API where an id stands."""
@@ -85,12 +85,13 @@ class Case(Part):
     faults: tuple[FaultEntry, ...] = ()
 
 
-class Rule(Case):
+class Unscoped(Case):
+    """A rule, but for whom it holds: that of a scenario holds for it alone."""
+
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]+$", max_length=200)]
     enabled: bool = True
     where: Where = Where.HTTP
     match: Match = Match()
-    scope: Annotated[str, Field(pattern=r"^(all|(session|scenario): ?.+)$")] = "all"
     skip: Annotated[int, Field(ge=0)] = 0
     times: Annotated[int, Field(ge=1)] | None = None
     cases: tuple[Case, ...] = ()
@@ -101,10 +102,6 @@ class Rule(Case):
     def own(self) -> Case:
         """The rule's own answer and faults, as a case without conditions."""
         return Case(answer=self.answer, faults=self.faults)
-
-    def covers(self, session: str, scenario: str) -> bool:
-        kind, _, name = self.scope.partition(":")
-        return kind == "all" or name.strip() == (session if kind == "session" else scenario)
 
     def as_json(self) -> dict[str, Any]:
         """As it was written, with what matters most always there."""
@@ -132,6 +129,14 @@ class Rule(Case):
                     yield Misfit(f"`{name}` has no meaning in the answer of a rule with `where: {self.where}`", (*inner, name))
             if self.where is Where.PROMPT and case.faults:
                 yield Misfit("a rule with `where: prompt` replaces a tool's result and has no faults", (*place, "faults"))
+
+
+class Rule(Unscoped):
+    scope: Annotated[str, Field(pattern=r"^(all|(session|scenario): ?.+)$")] = "all"
+
+    def covers(self, session: str, scenario: str) -> bool:
+        kind, _, name = self.scope.partition(":")
+        return kind == "all" or name.strip() == (session if kind == "session" else scenario)
 
 
 def _answers(answer: Answer | None, place: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Answer]]:
