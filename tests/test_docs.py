@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import typer
@@ -11,6 +13,11 @@ import typer
 from wiretape.cli.main import VERBS, module_of
 from wiretape.proxy.control import ROUTES
 from wiretape.proxy.events import EVENT_FIELDS
+from wiretape.proxy.faults import FAULTS
+from wiretape.proxy.rules.conditions import CONDITIONS
+from wiretape.proxy.rules.model import Answer, Match, Rule
+from wiretape.proxy.rules.placeholders import PLACEHOLDERS
+from wiretape.scenarios.mocking import ACTIONS
 from wiretape.traces.decoders import DECODERS
 from wiretape.traces.decoders.sockets import SOCKETS
 from wiretape.traces.exports import EXPORTS
@@ -51,6 +58,32 @@ def test_every_event_is_documented_and_no_other() -> None:
 
 def test_every_decoder_is_documented_and_no_other() -> None:
     assert set(re.findall(r"^\| `([a-z0-9-]+)` \|", text("providers.md"), re.MULTILINE)) == {*DECODERS, *SOCKETS}
+
+
+@pytest.mark.parametrize(("section", "names"), [("Faults", FAULTS), ("Conditions", CONDITIONS)])
+def test_every_fault_and_condition_is_documented_and_no_other(section: str, names: Iterable[str]) -> None:
+    told = text("rules.md").split(f"## {section}\n", 1)[1].split("\n## ", 1)[0]
+    assert re.findall(r"^\| `([a-z-]+)` \|", told, re.MULTILINE) == list(names)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_setting_of_a_fault_is_documented_with_its_words(fault: str) -> None:
+    row = next(line for line in text("rules.md").splitlines() if line.startswith(f"| `{fault}` |"))
+    words = {word for field in FAULTS[fault].model_fields.values() for word in get_args(field.annotation)}
+    named = {*FAULTS[fault].model_fields, *(word for word in words if isinstance(word, str))}
+    assert {name for name in named if f"`{name}`" not in row} == set()
+
+
+def test_every_word_of_a_rule_is_documented() -> None:
+    page = text("rules.md")
+    named = {*Rule.model_fields, *Match.model_fields, *(name.replace("json_value", "json") for name in Answer.model_fields)}
+    assert {name for name in named if not re.search(rf"\b{name}\b", page)} == set()
+    assert {name for name in PLACEHOLDERS if not re.search(rf"{{{{{name}(\.x)?}}}}", page)} == set()
+
+
+def test_every_action_of_mock_is_documented_and_no_other() -> None:
+    section = text("commands.md").split("## mock\n", 1)[1].split("\n## ", 1)[0]
+    assert set(re.findall(r"`mock ([a-z-]+)", section)) == set(ACTIONS)
 
 
 def test_every_end_has_its_line_in_the_table_of_fidelity() -> None:

@@ -20,7 +20,13 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FLOORS = {"traces": 0, "replay": 1, "oracles": 1, "proxy": 2, "scenarios": 3, "cli": 4}
 NEVER = {("replay", "oracles"), ("oracles", "replay"), ("proxy", "oracles")}
-WRAP_MITMPROXY = {"wiretape.proxy.addon", "wiretape.proxy.certs", "wiretape.proxy.relay", "wiretape.traces.imports.mitmproxy"}
+WRAP_MITMPROXY = {
+    "wiretape.proxy.addon",
+    "wiretape.proxy.certs",
+    "wiretape.proxy.relay",
+    "wiretape.proxy.touched",
+    "wiretape.traces.imports.mitmproxy",
+}
 DECODERS = "wiretape.traces.decoders"
 DECODERS_MAY = {"wiretape.traces.types", "wiretape.traces.errors"}
 LONGEST_MODULE, LONGEST_FUNCTION = 400, 40

@@ -10,11 +10,12 @@ from typing import TypeAliasType, get_args, get_origin
 import pytest
 
 from wiretape.oracles.base import OracleUse
+from wiretape.proxy.rules.model import Unscoped
 from wiretape.scenarios.config import load_config
 from wiretape.scenarios.files import parse_scenario, parse_suite
 from wiretape.scenarios.model import Scenario, Shared, Suite
-from wiretape.scenarios.sentences import models_in
 from wiretape.scenarios.settings import OWN_VARIABLES, SETTINGS
+from wiretape.traces.sentences import models_in
 from wiretape.traces.types import StepBase
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -68,7 +69,7 @@ def places(model, before=""):
         place = before + (field.alias or name)
         yield place, field.is_required()
         for inner in models_in(field.annotation):
-            if inner not in (OracleUse, Shared) and not issubclass(inner, StepBase):
+            if inner not in (OracleUse, Shared, Unscoped) and not issubclass(inner, StepBase):
                 yield from places(inner, f"{place}{_repeats(field.annotation)}.")
 
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wiretape.scenarios.fields import Misfit, Misfits, cyclic, pace, refuse, repeated
+from wiretape.scenarios.fields import cyclic, pace
+from wiretape.traces.parts import Misfit, Misfits, refuse, repeated
 
 names = st.sampled_from("abcdef")
 

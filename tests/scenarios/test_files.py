@@ -18,8 +18,8 @@ from wiretape.scenarios.files import (
     refuse_repeated_ids,
     suite_scenarios,
 )
-from wiretape.scenarios.tree import parse
 from wiretape.traces.errors import InvalidFile, UsageError
+from wiretape.traces.tree import parse
 
 VERSION = "expected 1, the one version of these files that this wiretape reads"
 
@@ -52,7 +52,7 @@ def test_it_takes_its_own_stem_as_the_recordings_name(write):
 
 def test_it_reads_json_as_it_reads_yaml(write, whole):
     yaml = load_scenario(write("a.yaml", whole))
-    value = parse(whole, "a.yaml").value
+    value = parse(whole, "a.yaml", "wiretape: 1").value
     for text in (json.dumps(value), json.dumps(value, indent=2), json.dumps(value, indent="\t")):
         assert load_scenario(write("a.json", text)) == yaml
     with pytest.raises(InvalidFile, match=r"a\.json:3: risk: expected one of low"):
@@ -86,7 +86,7 @@ def test_it_tells_a_suite_from_a_scenario(write):
         ("wiretape: 1\n\tid: x", "a.yaml:2: a tab stands where YAML wants spaces; indent with spaces"),
         (b"wiretape: 1\nid: \xff", "a.yaml:2: this is not UTF-8 text; expected YAML or JSON"),
         (b"SQLite format 3\0\x01", "a.yaml:1: a control character; expected text"),
-        (b"x" * 1_000_001, "a.yaml: the file is larger than 1,000,000 bytes; no scenario needs that much"),
+        (b"x" * 1_000_001, "a.yaml: the file is larger than 1,000,000 bytes; nobody writes that much"),
     ],
 )  # fmt: skip
 def test_it_refuses_in_one_sentence(write, monkeypatch, text, sentence):

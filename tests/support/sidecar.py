@@ -9,14 +9,19 @@ import ssl
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 from support.upstream import Answer, Wire, ask
+from wiretape.proxy.mocking import MockSettings
+from wiretape.proxy.rules.model import RuleFile
 from wiretape.proxy.sidecar import Mode, Sidecar, SidecarSettings
 from wiretape.traces.redact import Redactor
 from wiretape.traces.settings import CaptureSettings, MatchSettings, RedactSettings
 from wiretape.traces.store import Store, Writer
+from wiretape.traces.tree import parse
 from wiretape.traces.types import Exchange
+from wiretape.traces.written import checked
 
 
 class Running:
@@ -50,22 +55,38 @@ class Running:
         return Wire(context.wrap_socket(wire.sock, server_hostname=host))
 
 
-@contextlib.contextmanager
-def recording(store: Path, **capture: Any) -> Iterator[Running]:
-    writer = Writer.open(
+def mocks(rules: str = "", **settings: Any) -> MockSettings:
+    """Settings with these rules: the entries of `rules`, as a file has them."""
+    file = checked(RuleFile, parse(f"version: 1\nrules:\n{dedent(rules) or '  []'}", "rules.yaml", ""), "rules.yaml", begins="")
+    return MockSettings(file, **settings)
+
+
+def writing(store: Path) -> Writer:
+    return Writer.open(
         store, name=store.stem, started_at=1.0, tool_version="test", redactor=Redactor(RedactSettings()), recording_id="r1"
     )
-    settings = SidecarSettings(Mode.RECORD, capture=CaptureSettings.model_validate(capture))
-    with running(Sidecar(settings, writer)) as found:
+
+
+@contextlib.contextmanager
+def recording(store: Path, rules: MockSettings | None = None, **capture: Any) -> Iterator[Running]:
+    settings = SidecarSettings(Mode.RECORD, capture=CaptureSettings.model_validate(capture), mocks=rules or MockSettings())
+    with running(Sidecar(settings, writing(store))) as found:
         yield found
 
 
 @contextlib.contextmanager
-def replaying(store: Path, match: MatchSettings | None = None, **capture: Any) -> Iterator[Running]:
+def replaying(
+    store: Path, match: MatchSettings | None = None, rules: MockSettings | None = None, kept: Path | None = None, **capture: Any
+) -> Iterator[Running]:
+    """`kept`: where what was served is recorded."""
     settings = SidecarSettings(
-        Mode.REPLAY, store, capture=CaptureSettings.model_validate(capture), match=match or MatchSettings()
+        Mode.REPLAY,
+        store,
+        capture=CaptureSettings.model_validate(capture),
+        match=match or MatchSettings(),
+        mocks=rules or MockSettings(),
     )
-    with running(Sidecar(settings)) as found:
+    with running(Sidecar(settings, writing(kept) if kept else None)) as found:
         yield found
 
 

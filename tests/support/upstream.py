@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
 import ssl
 import struct
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -138,7 +140,7 @@ def always(answer: bytes) -> Script:
 
 @dataclass
 class Answer:
-    """What a client got. `end` is complete, cut or reset."""
+    """What a client got. `end` is complete, cut, reset or garbage."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -148,6 +150,10 @@ class Answer:
 
     def get(self, name: str) -> str | None:
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
 
 
 def ask(
@@ -170,6 +176,8 @@ def answer(wire: Wire, method: str = "GET") -> Answer:
         got.end = "cut"
     except ConnectionError:
         got.end = "reset"
+    except ValueError:
+        got.end = "garbage"
     got.body = b"".join(got.pieces)
     return got
 

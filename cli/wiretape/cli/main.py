@@ -25,6 +25,7 @@ VERBS: dict[str, str] = {
     "run": "Run a command against a recording, offline, and compare its behaviour.",
     "check": "Judge stored recordings: the command for CI.",
     "proxy": "Run the sidecar by itself until it is told to stop.",
+    "mock": "Look at and change the mock rules of the running sidecar.",
     "env": "Print the variables that send a client through the running sidecar.",
     "show": "Show a recording: its trace, or its exchanges.",
     "diff": "Compare the behaviour in two recordings.",

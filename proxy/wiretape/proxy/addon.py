@@ -29,10 +29,13 @@ from wiretape.proxy.events import read_event
 from wiretape.proxy.frames import Sender
 from wiretape.proxy.front import RESET_DELAY, Opening, break_off
 from wiretape.proxy.handshake import asks_for_socket, kind_of, socket_url
+from wiretape.proxy.live import INNER
 from wiretape.proxy.noise import matches
 from wiretape.proxy.overheard import Overheard
+from wiretape.proxy.redirect import MockSeam
 from wiretape.proxy.relay import SOCKET, Ears, install
 from wiretape.proxy.route import Refusal, Route, Router
+from wiretape.proxy.touched import Touched
 from wiretape.proxy.upstream import UpstreamSettings
 from wiretape.traces.types import End, Headers, Request
 
@@ -45,6 +48,8 @@ _IDLE = 86400
 
 _BREATH = 0.02
 """Seconds after which it is looked whether the writer has caught up."""
+
+_BODILESS = ("GET", "HEAD", "DELETE")
 
 _CLOSED_BY_CLIENT = ("client disconnected", "reset by client", "stream reset")
 
@@ -67,11 +72,15 @@ def _guarded[**P](hook: Callable[Concatenate[Interceptor, http.HTTPFlow, P], Non
 class Interceptor:
     """mitmproxy's regular and reverse instances without listening sockets: `take` hands them accepted ones."""
 
-    def __init__(self, authority: Authority, upstream: UpstreamSettings, router: Router, capture: Capture) -> None:
+    def __init__(
+        self, authority: Authority, upstream: UpstreamSettings, router: Router, capture: Capture, seam: MockSeam
+    ) -> None:
         self._authority = authority
         self._upstream = upstream
         self._router = router
         self._capture = capture
+        self._seam = seam
+        self._touched = Touched(seam)
         self._server = proxyserver.Proxyserver()  # type: ignore[no-untyped-call]
         self._tunnels: dict[str, str] = {}
         self._readers: dict[str, dict[str, asyncio.StreamReader]] = {}
@@ -137,7 +146,7 @@ class Interceptor:
         server = data.server
         if not server.address:
             return
-        if server.via is None:
+        if server.via is None and server.address[:2] != self._seam.address:
             server.sni = server.sni or data.client.sni or server.address[0]
             server.address = self._upstream.address(*server.address[:2])
 
@@ -202,6 +211,9 @@ class Interceptor:
             flow.server_conn.via = via
             if request.scheme == "http" and (credentials := self._upstream.proxy_authorization("http")):
                 request.headers["Proxy-Authorization"] = credentials
+        if self._seam.live.owns(request.headers.pop(INNER, None)):
+            request.stream = True
+            return
         if any(matches(pattern, found.url) for pattern in self._upstream.ignore):
             self._upstream.ignored.add(request.host)
             request.stream = True
@@ -211,7 +223,8 @@ class Interceptor:
         head = Request(request.method, url, headers, None, _version(request.http_version))
         live = self._capture.begin(head, Origin(found.session, found.upstream, kind=kind_of(url)))
         flow.metadata[_LIVE] = live
-        request.stream = _tee(live.request_chunk)
+        if not self._touched.waits(flow, head, found.upstream):
+            request.stream = _tee(live.request_chunk, *self._touched.hears(flow, head))
 
     def _route(self, flow: http.HTTPFlow, tunnel: str | None) -> Route | Refusal:
         request, headers = flow.request, _headers(flow.request.headers)
@@ -226,8 +239,9 @@ class Interceptor:
         if route and route.events:
             flow.response = self._event(flow.request.content or b"", route.session)
         elif live:
-            headers = flow.request.headers
-            live.request_end(has_body="content-length" in headers or "transfer-encoding" in headers or _h2_body(flow))
+            has_body = _has_body(flow)
+            self._touched.ask(flow, live, flow.metadata[_ROUTE], has_body=has_body)
+            live.request_end(has_body=has_body)
 
     def _event(self, body: bytes, session: str) -> http.Response:
         event = read_event(body)
@@ -241,6 +255,10 @@ class Interceptor:
         live, response = _live(flow), flow.response
         if response is None:
             return
+        if flow in self._touched:
+            self._rewrite_redirect(flow.metadata[_ROUTE], response)
+            response.stream = self._touched.pass_on(flow, response)
+            return
         if live is None:
             response.stream = _ROUTE in flow.metadata and not flow.metadata[_ROUTE].events
             return
@@ -251,7 +269,7 @@ class Interceptor:
             flow.metadata[SOCKET] = Ears(partial(self._socket_data, flow, heard), partial(self._socket_closed, flow, heard))
         if route := flow.metadata.get(_ROUTE):
             self._rewrite_redirect(route, response)
-        response.stream = _tee(live.chunk)
+        response.stream = _tee(live.chunk, *self._touched.notes(flow))
 
     def _rewrite_redirect(self, route: Route, response: http.Response) -> None:
         location = response.headers.get("location")
@@ -261,16 +279,21 @@ class Interceptor:
     @_guarded
     def response(self, flow: http.HTTPFlow) -> None:
         live = _live(flow)
-        if live and flow.response:
+        if live and flow.response and flow not in self._touched:
             if flow.response.trailers:
                 live.trailers(_headers(flow.response.trailers))
             if not flow.websocket:
                 live.end(End.COMPLETE)
+            self._touched.saw(flow, flow.response.status_code, _headers(flow.response.headers))
 
     @_guarded
     def error(self, flow: http.HTTPFlow) -> None:
-        if live := _live(flow):
-            message = flow.error.msg if flow.error else ""
+        message = flow.error.msg if flow.error else ""
+        if flow in self._touched:
+            handler = self._server.connections.get(flow.client_conn.id)
+            if handler and self._was_reset(flow):
+                self._touched.break_off(handler.transports.get(flow.client_conn))
+        elif live := _live(flow):
             live.end(self._end_of(flow, message), message or None)
 
     def _end_of(self, flow: http.HTTPFlow, message: str) -> End:
@@ -331,9 +354,9 @@ def refused_certificate(host: str, sni: str | None, reason: str) -> str:
     )
 
 
-def _tee(note: Callable[[bytes], None]) -> Callable[[bytes], bytes]:
+def _tee(*notes: Callable[[bytes], None]) -> Callable[[bytes], bytes]:
     def pass_on(data: bytes) -> bytes:
-        if data:
+        for note in notes if data else ():
             note(data)
         return data
 
@@ -344,8 +367,12 @@ def _live(flow: http.HTTPFlow) -> Live | None:
     return flow.metadata.get(_LIVE)
 
 
-def _h2_body(flow: http.HTTPFlow) -> bool:
-    return flow.request.is_http2 and callable(flow.request.stream) and flow.request.method not in ("GET", "HEAD", "DELETE")
+def _has_body(flow: http.HTTPFlow) -> bool:
+    """HTTP/2 frames its bodies without a header."""
+    request = flow.request
+    if "content-length" in request.headers or "transfer-encoding" in request.headers:
+        return True
+    return request.is_http2 and (callable(request.stream) or bool(request.raw_content)) and request.method not in _BODILESS
 
 
 def _apply(route: Route, request: http.Request, *, keep_host: bool) -> None:

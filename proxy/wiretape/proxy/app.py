@@ -1,4 +1,4 @@
-"""The ASGI app that answers from the recording: request in, recorded answer or miss out, and never a byte upstream.
+"""The ASGI app that answers from rules and recording: request in, answer or miss out, and never a byte upstream.
 
 It speaks through `wiretape.transport` (wire.py) so that heads, chunks and endings are what was recorded. What it served is told
 to a capture, which keeps it where a run asks for that.
@@ -6,7 +6,6 @@ to a capture, which keeps it where a run asks for that.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
@@ -14,15 +13,17 @@ from typing import Any
 from wiretape.proxy.capture import Capture, Live, Origin
 from wiretape.proxy.conversing import Converser
 from wiretape.proxy.events import read_event
-from wiretape.proxy.framing import Ending, Framing, Plan, plan
+from wiretape.proxy.framing import Plan, answered, plan
 from wiretape.proxy.handshake import accepted, kind_of, offered_deflate, socket_url
+from wiretape.proxy.mocking import Asked, Mocks, marks_of
 from wiretape.proxy.noise import is_noise
 from wiretape.proxy.route import SESSION_HEADER, Refusal, Route, Router
+from wiretape.proxy.serving import deliver, say
 from wiretape.proxy.tally import Tally
 from wiretape.proxy.wire import EXTENSION, Wire
 from wiretape.replay import miss as misses
 from wiretape.replay import rpc
-from wiretape.replay.matcher import Match, Matcher
+from wiretape.replay.matcher import Match, Matcher, Miss
 from wiretape.traces.redact import Redactor
 from wiretape.traces.settings import MatchSettings
 from wiretape.traces.types import End, Headers, Request, Response, Source, header
@@ -30,12 +31,6 @@ from wiretape.traces.types import End, Headers, Request, Response, Source, heade
 __all__ = ["ReplayApp"]
 
 type Receive = Callable[[], Awaitable[dict[str, Any]]]
-
-_SILENCE = 300.0
-"""Seconds after which a connection in a recorded silence is broken off."""
-
-_ONE_WRITE = 1 << 20
-"""Bytes that are put together before the client has to take them."""
 
 _OURS = frozenset({SESSION_HEADER, "proxy-authorization", "proxy-connection"})
 
@@ -48,9 +43,11 @@ class ReplayApp:
         redactor: Redactor,
         capture: Capture,
         settings: MatchSettings,
+        mocks: Mocks,
         noise: tuple[str, ...] = (),
     ) -> None:
         self._router = router
+        self._mocks = mocks
         self._matcher = matcher
         self._redactor = redactor
         self._capture = capture
@@ -65,7 +62,7 @@ class ReplayApp:
             return
         route = self._route(wire)
         if isinstance(route, Refusal):
-            _say(wire, route.status, (("Content-Type", "application/json"), ("x-should-retry", "false")), route.body)
+            say(wire, route.status, (("Content-Type", "application/json"), ("x-should-retry", "false")), route.body)
         elif route.events:
             self._event(wire, body, route.session)
         else:
@@ -91,63 +88,57 @@ class ReplayApp:
     def _event(self, wire: Wire, body: bytes, session: str) -> None:
         event = read_event(body)
         if isinstance(event, str):
-            _say(wire, 400, (("Content-Type", "application/json"),), Refusal(400, event).body)
+            say(wire, 400, (("Content-Type", "application/json"),), Refusal(400, event).body)
             return
         self._capture.event(str(event.get("session", session)), event)
-        _say(wire, 204, (), b"")
+        say(wire, 204, (), b"")
 
     async def _answer(self, wire: Wire, route: Route, request: Request) -> None:
+        if not wire.asks_for_socket and (asked := self._mocks.ask(route, request)):
+            await self._mock(wire, route, request, asked)
+            return
         found = self._matcher.find(self._redactor.request(request), route.session)
         if isinstance(found, Match):
-            self.tally.levels[found.level] += 1
-            recorded = found.exchange.response
-            if wire.asks_for_socket and recorded and recorded.status == 101:
-                await self._converse(wire, route, request, found, recorded)
-            else:
-                await self._replay(wire, route, request, found)
+            await self._replay(wire, route, request, found)
         elif is_noise(request.url, self._noise):
             self.tally.noise += 1
-            self._own(wire, self._begin(route, request, None), 200, (("Content-Type", "application/json"),), b"{}")
+            self._own(wire, self._begin(route, request), 200, (("Content-Type", "application/json"),), b"{}")
         elif courtesy := rpc.courtesy(request):
-            self._own(wire, self._begin(route, request, None), *courtesy)
+            self._own(wire, self._begin(route, request), *courtesy)
         else:
-            self.tally.missed(found)
-            self._own(wire, self._begin(route, request, "miss"), *misses.response(found, request))
+            self._own(wire, self._begin(route, request, "miss"), *self._missed(found, request))
 
     def _own(self, wire: Wire, live: Live, status: int, headers: Headers, body: bytes) -> None:
         """An answer of our own making: a miss, or a courtesy where none is needed."""
         live.response(status, "", "HTTP/1.1", headers)
         live.chunk(body)
-        _say(wire, status, headers, body)
+        say(wire, status, headers, body)
         live.end(End.COMPLETE)
 
-    def _begin(self, route: Route, request: Request, level: str | None) -> Live:
-        head = replace(request, body=None)
-        live = self._capture.begin(head, Origin(route.session, route.upstream, Source.REPLAYED, level, kind=kind_of(head.url)))
+    def _missed(self, found: Miss, request: Request) -> tuple[int, Headers, bytes]:
+        self.tally.missed(found)
+        return misses.response(found, request)
+
+    def _begin(self, route: Route, request: Request, level: str | None = None, rule: str | None = None) -> Live:
+        head, source = replace(request, body=None), Source.MOCKED if rule else Source.REPLAYED
+        origin = Origin(route.session, route.upstream, source, level, rule, kind=kind_of(head.url))
+        live = self._capture.begin(head, origin)
         if request.body:
             live.request_chunk(request.body)
         live.request_end(has_body=request.body is not None)
         return live
 
     async def _replay(self, wire: Wire, route: Route, request: Request, match: Match) -> None:
-        exchange = match.exchange
         live = self._begin(route, request, match.level)
-        recorded = exchange.response
-        if recorded is None:
-            recorded = _never_answered(exchange.error)
-            exchange = replace(exchange, end=End.COMPLETE)
-        made = plan(exchange, rpc.with_live_ids(exchange, recorded, request), request, self._settings.pace or 0.0)
-        live.response(made.status, made.reason, "HTTP/1.1", made.headers)
-        if made.framing is Framing.CLOSE:
-            wire.close_after()
-        wire.start(made.status, made.reason, (*made.headers, *_marks(match)))
-        await _send(wire, made, live)
-        await _finish(wire, made, live)
+        recorded = match.exchange.response
+        if wire.asks_for_socket and recorded and recorded.status == 101:
+            await self._converse(wire, route, match, recorded, live)
+        else:
+            await deliver(wire, self._recorded(match, request), live, _marks(match))
 
-    async def _converse(self, wire: Wire, route: Route, request: Request, match: Match, recorded: Response) -> None:
-        live = self._begin(route, request, match.level)
-        agreed = offered_deflate(recorded.headers, wire.headers)
-        extension, deflate = agreed or (None, None)
+    async def _converse(self, wire: Wire, route: Route, match: Match, recorded: Response, live: Live) -> None:
+        self.tally.levels[match.level] += 1
+        extension, deflate = offered_deflate(recorded.headers, wire.headers) or (None, None)
         headers = accepted(recorded.headers, wire.headers, extension)
         live.response(101, recorded.reason, "HTTP/1.1", headers)
         conversation = self._matcher.converse(match, route.session)
@@ -158,61 +149,33 @@ class ReplayApp:
         finally:
             channel.hang_up()
 
+    def _recorded(self, match: Match, request: Request) -> Plan:
+        """The plan of a recorded answer; it is counted as served."""
+        self.tally.levels[match.level] += 1
+        exchange = match.exchange
+        self._mocks.saw(exchange)
+        recorded = exchange.response
+        if recorded is None:
+            recorded = _never_answered(exchange.error)
+            exchange = replace(exchange, end=End.COMPLETE)
+        return plan(exchange, rpc.with_live_ids(exchange, recorded, request), request, self._settings.pace or 0.0)
 
-async def _send(wire: Wire, made: Plan, live: Live) -> None:
-    """The pieces at their times; those that need no waiting share one write."""
-    waiting = bytearray()
-    for delay, piece in made.pieces:
-        if delay > 0 or len(waiting) > _ONE_WRITE:
-            wire.write(bytes(waiting))
-            waiting.clear()
-            await wire.drain()
-            await asyncio.sleep(delay)
-        if wire.gone:
-            return
-        live.chunk(piece)
-        waiting += _framed(piece, made.framing)
-    if made.framing is Framing.CHUNKED and made.ending is Ending.WHOLE:
-        waiting += b"0\r\n\r\n"
-    wire.write(bytes(waiting))
-    await wire.drain()
+    async def _mock(self, wire: Wire, route: Route, request: Request, asked: Asked) -> None:
+        async def base() -> Plan:
+            found = self._matcher.find(self._redactor.request(request), route.session)
+            if isinstance(found, Match):
+                return self._recorded(found, request)
+            status, headers, body = self._missed(found, request)
+            return answered(Response(status, headers, body), request)
 
-
-async def _finish(wire: Wire, made: Plan, live: Live) -> None:
-    if wire.gone:
-        live.end(End.CLIENT_CLOSED)
-    elif made.ending is Ending.WHOLE:
-        wire.finish()
-        live.end(End.COMPLETE)
-    elif made.ending is Ending.RESET:
-        # An RST may overtake what was written before it: give those bytes a moment to arrive.
-        await asyncio.sleep(0.05)
-        wire.reset()
-        live.end(End.UPSTREAM_RESET)
-    elif made.ending is Ending.HANG_UP:
-        wire.hang_up()
-        live.end(End.UPSTREAM_TRUNCATED)
-    else:
-        await wire.until_gone(_SILENCE)
-        wire.hang_up()
-        live.end(End.CLIENT_CLOSED)
+        live = self._begin(route, request, rule=asked.touch.rule.id)
+        await deliver(wire, await self._mocks.plan(asked, base, wire.until_gone), live, marks_of(asked))
 
 
 def _marks(match: Match, *, settled: bool = True) -> Headers:
     """Which of several sockets answers may be settled only by what the client says first."""
     which = (("x-replay-exchange", str(match.exchange.seq)),) if settled else ()
     return (("x-replay-source", "replayed"), ("x-replay-match", str(match.level)), *which)
-
-
-def _framed(piece: bytes, framing: Framing) -> bytes:
-    return b"%x\r\n%s\r\n" % (len(piece), piece) if framing is Framing.CHUNKED and piece else piece
-
-
-def _say(wire: Wire, status: int, headers: Headers, body: bytes) -> None:
-    length = () if status == 204 else (("Content-Length", str(len(body))),)
-    wire.start(status, "", (*headers, *length))
-    wire.write(b"" if wire.method == "HEAD" else body)
-    wire.finish()
 
 
 async def _body(receive: Receive) -> bytes | None:

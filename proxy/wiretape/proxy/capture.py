@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from wiretape.proxy.noise import is_noise
+from wiretape.traces.assemble import RESULT_REPLACED
 from wiretape.traces.store import Writer
 from wiretape.traces.types import End, ExchangeKind, Headers, Message, Request, Source, Timings
 
@@ -109,6 +110,16 @@ class Live:
 
     def connected(self) -> None:
         self._connected = self.now
+
+    def touched(self, rule: str) -> None:
+        """A rule decides about the answer; to be said before the request's end."""
+        if self._writer:
+            self._writer.touched(self.seq, rule)
+
+    def replaced(self, session: str, call_id: str, rule: str) -> None:
+        """A rule gives the model another result of that tool call than the request holds."""
+        if self._writer:
+            self._writer.event(time.time(), session, {"type": RESULT_REPLACED, "call_id": call_id, "rule": rule})
 
     def request_chunk(self, data: bytes) -> None:
         if self._writer:

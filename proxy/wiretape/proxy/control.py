@@ -23,8 +23,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from wiretape.proxy import control_rules as rules
 from wiretape.proxy.events import read_event
-from wiretape.traces.errors import CaptureError
+from wiretape.traces.errors import CaptureError, InvalidFile, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["ROUTES", "control_app", "serve"]
 
 _OPEN = frozenset({"/healthz", "/readyz"})
+_STATUS = {"not_found": 404, "conflict": 409, "mocks_refused": 403}
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 type Handler = Callable[[Request], Awaitable[Response]]
@@ -68,6 +70,15 @@ ROUTES: dict[tuple[str, str], Handler] = {
     ("GET", "/healthz"): _health,
     ("GET", "/readyz"): _health,
     ("GET", "/v1/mode"): _mode,
+    ("GET", "/v1/rules"): rules.list_all,
+    ("POST", "/v1/rules"): rules.add,
+    ("PUT", "/v1/rules/order"): rules.order,
+    ("POST", "/v1/rules/from-exchange/{seq:int}"): rules.from_exchange,
+    ("GET", "/v1/rules/{id}"): rules.show,
+    ("PUT", "/v1/rules/{id}"): rules.replace,
+    ("PATCH", "/v1/rules/{id}"): rules.change,
+    ("DELETE", "/v1/rules/{id}"): rules.delete,
+    ("POST", "/v1/rules/{id}/toggle"): rules.toggle,
     ("POST", "/v1/events"): _event,
     ("POST", "/v1/shutdown"): _shutdown,
 }
@@ -94,10 +105,16 @@ def control_app(sidecar: Sidecar, token: str, stop: asyncio.Event) -> Starlette:
         status = error.status_code if isinstance(error, HTTPException) else 500
         return _error(status, {404: "not_found", 405: "method_not_allowed"}.get(status, "error"), str(error))
 
+    async def misused(_: Request, error: Exception) -> Response:
+        faults = [error, *error.also] if isinstance(error, InvalidFile) else []
+        detail = [{"line": each.line, "field": each.field, "message": each.problem} for each in faults]
+        code = error.code if isinstance(error, UsageError) else "error"
+        return _error(_STATUS.get(code, 400), code, str(error), detail or None)
+
     app = Starlette(
         routes=[Route(path, handler, methods=[method]) for (method, path), handler in ROUTES.items()],
         middleware=[Middleware(BaseHTTPMiddleware, dispatch=guard)],
-        exception_handlers={HTTPException: refused, 500: refused},
+        exception_handlers={HTTPException: refused, UsageError: misused, 500: refused},
     )
     app.state.sidecar, app.state.stop = sidecar, stop
     return app

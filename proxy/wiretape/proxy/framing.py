@@ -1,4 +1,4 @@
-"""How a recorded answer goes out again: pure, from the exchange and the live request to a plan of heads, pieces and an ending.
+"""How an answer goes out: pure, from what was recorded or made up and the live request to a plan of head, pieces and ending.
 
 Framing is regenerated, never echoed: length, transfer coding and content coding always agree with the bytes sent (RFC 9112
 section 6). Everything else in the head keeps its order, its spelling and its duplicates.
@@ -6,14 +6,14 @@ section 6). Everything else in the head keeps its order, its spelling and its du
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from wiretape.replay.pacing import schedule
 from wiretape.traces import codings
 from wiretape.traces.types import End, Exchange, Headers, Request, Response, header
 
-__all__ = ["Ending", "Framing", "Plan", "acceptable", "plan"]
+__all__ = ["Ending", "Framing", "Plan", "acceptable", "answered", "header_text", "plan"]
 
 
 class Framing(Enum):
@@ -32,6 +32,8 @@ class Ending(Enum):
     RESET = "reset"
     SILENCE = "silence"
     """Nothing more comes; the client ended it then and has to end it now."""
+    BAD_CHUNK = "bad chunk"
+    """Bytes that are no chunk where one should begin, then FIN."""
 
 
 _ENDINGS = {
@@ -58,6 +60,44 @@ class Plan:
     pieces: tuple[tuple[float, bytes], ...]
     """(seconds to wait before it, bytes); the chunks of a chunked answer."""
     ending: Ending
+    wait: float = 0.0
+    """Seconds before the head."""
+    failure: str | None = None
+    """The fault that a rule put in."""
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(piece for _, piece in self.pieces)
+
+    def with_pieces(self, pieces: tuple[tuple[float, bytes], ...]) -> Plan:
+        """Another body under the same head, with a length that is true where there is one; none where there can be none."""
+        if self.framing is Framing.NONE:
+            return self
+        made = replace(self, pieces=pieces)
+        if self.framing is not Framing.LENGTH:
+            return made
+        return made.without("content-length").with_header("Content-Length", str(len(made.body)))
+
+    def first(self, size: int) -> tuple[tuple[float, bytes], ...]:
+        """The pieces of the first so many bytes."""
+        kept: list[tuple[float, bytes]] = []
+        for wait, piece in self.pieces:
+            if size <= 0:
+                break
+            kept.append((wait, piece[:size]))
+            size -= len(piece)
+        return tuple(kept)
+
+    def framed(self, framing: Framing, name: str, value: str) -> Plan:
+        """Framed otherwise, as this header says."""
+        return replace(self.without("content-length", "transfer-encoding"), framing=framing).with_header(name, value)
+
+    def without(self, *names: str) -> Plan:
+        """`names` in lower case."""
+        return replace(self, headers=tuple(pair for pair in self.headers if pair[0].lower() not in names))
+
+    def with_header(self, name: str, value: str) -> Plan:
+        return replace(self, headers=(*self.headers, (name, value)))
 
 
 def plan(exchange: Exchange, response: Response, live: Request, pace: float) -> Plan:
@@ -69,6 +109,21 @@ def plan(exchange: Exchange, response: Response, live: Request, pace: float) -> 
     cut = ending is not Ending.WHOLE
     headers = tuple(_head(response, framing, cut=cut))
     return Plan(response.status, response.reason, headers, framing, pieces, ending)
+
+
+def answered(response: Response, live: Request, *, wait: float = 0.0) -> Plan:
+    """An answer of our own making: whole, at once; in chunks where it has any, else under a length that is its own."""
+    none = live.method == "HEAD" or response.status in (204, 304)
+    framing = Framing.NONE if none else Framing.CHUNKED if response.chunks else Framing.LENGTH
+    pieces = () if none else schedule(response, 0.0)
+    made = Plan(response.status, response.reason, response.headers, framing, pieces, Ending.WHOLE, wait)
+    return made.with_header("Transfer-Encoding", "chunked") if framing is Framing.CHUNKED else made.with_pieces(pieces)
+
+
+def header_text(value: object) -> str:
+    """What can stand in a header: one line, and a question mark for each character beyond latin-1 (RFC 9110, section 5.5)."""
+    line = "".join(each if each.isprintable() else " " for each in str(value))
+    return line.encode("latin-1", "replace").decode("latin-1").strip()
 
 
 def _framing(response: Response, method: str) -> Framing:

@@ -42,6 +42,7 @@ class Replayer:
         )
         self._config.load()
         self._state = ServerState()
+        self._server: asyncio.Server | None = None
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
 
     async def take(self, accepted: socket.socket, opening: Opening) -> None:
@@ -49,6 +50,12 @@ class Replayer:
             await self._tunnel(accepted)
         else:
             await asyncio.get_running_loop().connect_accepted_socket(self._factory(None), accepted)
+
+    async def listen(self) -> tuple[str, int]:
+        """Take connections on a loopback port of its own as well, without a front; the address."""
+        self._server = await asyncio.get_running_loop().create_server(self._factory(None), "127.0.0.1", 0)
+        host, port = self._server.sockets[0].getsockname()
+        return host, port
 
     async def _tunnel(self, accepted: socket.socket) -> None:
         loop = asyncio.get_running_loop()
@@ -87,6 +94,8 @@ class Replayer:
 
     async def stop(self, patience: float) -> None:
         """Idle connections end now, those in an exchange get so many seconds."""
+        if self._server:
+            self._server.close()
         for protocol in tuple(self._state.connections):
             protocol.shutdown()
         if self._state.tasks:

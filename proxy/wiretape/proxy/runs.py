@@ -24,7 +24,8 @@ class RunFile(BaseModel):
     ca: str
     bundle: str | None = None
     """A file of all roots, the run's own among them."""
-    token_file: str | None = None
+    token: str | None = None
+    """Of the control API."""
     mode: str
     store: str | None = None
     run: str

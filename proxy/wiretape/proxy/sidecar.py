@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,7 +18,10 @@ from pathlib import Path
 from wiretape.proxy.app import ReplayApp
 from wiretape.proxy.capture import Capture
 from wiretape.proxy.certs import Authority
-from wiretape.proxy.front import Backend, Front
+from wiretape.proxy.front import Backend, Front, Opening
+from wiretape.proxy.live import LiveAnswers
+from wiretape.proxy.mocking import Mocks, MockSettings
+from wiretape.proxy.redirect import MockSeam, Redirected
 from wiretape.proxy.replayer import Replayer
 from wiretape.proxy.route import Router
 from wiretape.proxy.tally import Tally
@@ -27,7 +31,7 @@ from wiretape.traces.errors import StoreError, UsageError
 from wiretape.traces.redact import Redactor
 from wiretape.traces.settings import CaptureSettings, MatchSettings, RedactSettings
 from wiretape.traces.store import Store, Writer
-from wiretape.traces.types import End, ExchangeKind, RecordingInfo
+from wiretape.traces.types import End, Exchange, ExchangeKind, RecordingInfo
 
 __all__ = ["Mode", "Sidecar", "SidecarSettings", "open_recording"]
 
@@ -52,6 +56,7 @@ class SidecarSettings:
     match: MatchSettings = field(default_factory=MatchSettings)
     redact: RedactSettings = field(default_factory=RedactSettings)
     ca_dir: Path | None = None
+    mocks: MockSettings = field(default_factory=MockSettings)
 
 
 class Sidecar:
@@ -63,7 +68,9 @@ class Sidecar:
         self.capture = Capture(writer, settings.capture.noise)
         self.tally = Tally()
         self.ignored: set[str] = set()
+        self.mocks = Mocks(settings.mocks, Redactor(settings.redact))
         self._recording: Store | None = None
+        self._replayed: RecordingInfo | None = None
         self.matcher: Matcher | None = None
 
     async def start(self, environment: Mapping[str, str] = os.environ) -> None:
@@ -96,22 +103,43 @@ class Sidecar:
         pem.write_bytes(roots(environment, self.settings.capture.upstream_ca))
         upstream = UpstreamSettings(self.settings.capture, environment, pem)
         self.ignored = upstream.ignored
-        interceptor = Interceptor(self.authority, upstream, router, self.capture)
+        live = LiveAnswers(self.address)
+        redirected = Redirected(self.mocks, live.fetch)
+        answering = Replayer(self.authority, router, redirected)
+        seam = MockSeam(self.mocks, redirected, live, await answering.listen())
+        interceptor = Interceptor(self.authority, upstream, router, self.capture, seam)
         await interceptor.start()
-        self._stop_backend = interceptor.stop
+
+        async def stop() -> None:
+            await answering.stop(_GRACE)
+            await interceptor.stop()
+
+        self._stop_backend = stop
         return interceptor
 
     def _replayer(self, router: Router) -> Backend:
         if self.settings.recording is None:
             raise UsageError("replay needs a recording: name its store with --store.")
         redactor = Redactor(self.settings.redact)
-        self._recording, info, session = open_recording(self.settings.recording)
-        self.matcher = _matcher(self._recording, info, session, self.settings.match)
-        app = ReplayApp(router, self.matcher, redactor, self.capture, self.settings.match, self.settings.capture.noise)
+        self._recording, self._replayed, session = open_recording(self.settings.recording)
+        self.matcher = _matcher(self._recording, self._replayed, session, self.settings.match)
+        app = ReplayApp(
+            router, self.matcher, redactor, self.capture, self.settings.match, self.mocks, self.settings.capture.noise
+        )
         self.tally = app.tally
         replayer = Replayer(self.authority, router, app)
         self._stop_backend = lambda: replayer.stop(_GRACE)
         return replayer
+
+    def exchange(self, seq: int) -> Exchange:
+        """Of what is recorded to, else replayed from. LookupError where there is none of that number, or no store at all."""
+        if self._recording and self._replayed:
+            return self._recording.exchange(self._replayed, seq)
+        if self._writer is None:
+            raise LookupError("nothing is recorded or replayed here")
+        self._writer.flush()
+        with Store.open(self._writer.path) as store:
+            return store.exchange(store.choose(self._writer.id)[0], seq)
 
     async def stop(self) -> RecordingInfo | None:
         """No new connections; open exchanges get two seconds; then the recording is closed."""
@@ -132,8 +160,8 @@ class _Late:
 
     backend: Backend
 
-    async def take(self, accepted: object, opening: object) -> None:
-        await self.backend.take(accepted, opening)  # type: ignore[arg-type]  # a Backend's own arguments, passed on
+    async def take(self, accepted: socket.socket, opening: Opening) -> None:
+        await self.backend.take(accepted, opening)
 
 
 def open_recording(place: Path) -> tuple[Store, RecordingInfo, str | None]:

@@ -16,15 +16,15 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
-from wiretape.scenarios.files import read_text
 from wiretape.scenarios.kinds import Environment
 from wiretape.scenarios.model import Scenario
 from wiretape.scenarios.settings import BY_KEY, BY_NAME, BY_VARIABLE, OWN_VARIABLES, SETTINGS, TABLES, Setting
-from wiretape.scenarios.tree import gathered
 from wiretape.traces.errors import InvalidFile, UsageError
 from wiretape.traces.settings import CaptureSettings, MatchSettings, RedactSettings
 from wiretape.traces.settings import Level as MatchLevel
+from wiretape.traces.tree import gathered
 from wiretape.traces.types import Json
+from wiretape.traces.written import read_text
 
 __all__ = ["FILE", "Config", "Effective", "load_config"]
 

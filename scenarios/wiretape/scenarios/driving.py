@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from wiretape.scenarios.fields import Argv, Duration, Misfit, Name, OracleEntry, Part, Text, cyclic, one_of, refuse, repeated
+from wiretape.scenarios.fields import Argv, Duration, OracleEntry, cyclic
+from wiretape.traces.parts import Misfit, Name, Part, Text, one_of, refuse, repeated
 from wiretape.traces.types import Json, Step
 
 __all__ = [

@@ -6,18 +6,15 @@ what a file names.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
-
 from wiretape.scenarios.model import Scenario, Suite, conflicts
-from wiretape.scenarios.sentences import complaints, described
-from wiretape.scenarios.tree import MAX_BYTES, Place, Tree, gathered, join, parse
-from wiretape.traces.errors import InvalidFile, UsageError
+from wiretape.traces.errors import InvalidFile
+from wiretape.traces.tree import Place, Tree, gathered, join, parse
+from wiretape.traces.written import checked, read_text
 
 __all__ = [
     "ScenarioFile",
@@ -29,10 +26,13 @@ __all__ = [
     "parse_suite",
     "read_scenario",
     "read_suite",
-    "read_text",
     "refuse_repeated_ids",
     "suite_scenarios",
 ]
+
+
+BEGINS = "wiretape: 1"
+"""The first line of such a file, for the sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,10 @@ class SuiteFile:
 
 def load(path: Path) -> ScenarioFile | SuiteFile:
     """What has a key `suite` is a suite."""
-    tree = parse(read_text(path), str(path))
+    tree = parse(read_text(path), str(path), BEGINS)
     if isinstance(tree.value, Mapping) and "suite" in tree.value:
-        return SuiteFile(path, _model(Suite, tree, str(path)), tree)
-    return ScenarioFile(path, _model(Scenario, tree, str(path)), tree)
+        return SuiteFile(path, _suite(tree, path), tree)
+    return ScenarioFile(path, _scenario(tree, path), tree)
 
 
 def load_scenario(path: Path) -> Scenario:
@@ -96,13 +96,13 @@ def read_suite(path: Path) -> SuiteFile:
 
 def parse_scenario(text: str, path: Path) -> ScenarioFile:
     """`path` names the file in the sentences and is what its own paths are relative to; it is not opened."""
-    tree = parse(text, str(path))
-    return ScenarioFile(path, _model(Scenario, tree, str(path)), tree)
+    tree = parse(text, str(path), BEGINS)
+    return ScenarioFile(path, _scenario(tree, path), tree)
 
 
 def parse_suite(text: str, path: Path) -> SuiteFile:
-    tree = parse(text, str(path))
-    return SuiteFile(path, _model(Suite, tree, str(path)), tree)
+    tree = parse(text, str(path), BEGINS)
+    return SuiteFile(path, _suite(tree, path), tree)
 
 
 def load_all(paths: Iterable[Path]) -> tuple[ScenarioFile, ...]:
@@ -132,41 +132,12 @@ def refuse_repeated_ids(files: Iterable[ScenarioFile]) -> None:
         raise gathered(faults)
 
 
-def read_text(path: Path) -> str:
-    """UTF-8, with or without a byte order mark. Raises UsageError, or InvalidFile where the bytes are no text."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise UsageError(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise UsageError(f"{path} is a folder; expected a file") from None
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if len(data) > MAX_BYTES:
-        raise InvalidFile(str(path), f"the file is larger than {MAX_BYTES:,} bytes; no scenario needs that much")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InvalidFile(str(path), "this is not UTF-8 text; expected YAML or JSON", line=line) from None
+def _scenario(tree: Tree, path: Path) -> Scenario:
+    return checked(Scenario, tree, str(path), begins=BEGINS, more=conflicts)
 
 
-def _model[M: BaseModel](model: type[M], tree: Tree, path: str) -> M:
-    if not isinstance(tree.value, Mapping):
-        problem = f"expected a mapping that begins with `wiretape: 1`, got {described(tree.value)}"
-        raise InvalidFile(path, problem, line=tree.line(()))
-    try:
-        return model.model_validate_json(json.dumps(tree.value))
-    except ValidationError as error:
-        raise gathered(_faults(model, tree, path, error)) from None
-
-
-def _faults(model: type[BaseModel], tree: Tree, path: str, error: ValidationError) -> Iterable[InvalidFile]:
-    found = list(complaints(model, tree.value, error))
-    if model is Scenario:  # pydantic leaves these out where a field does not fit
-        found.extend(conflicts(tree.value))
-    return [InvalidFile(path, misfit.problem, line=tree.line(misfit.place), field=join(misfit.place)) for misfit in found]
+def _suite(tree: Tree, path: Path) -> Suite:
+    return checked(Suite, tree, str(path), begins=BEGINS)
 
 
 def _repeated_ids(files: Iterable[ScenarioFile]) -> list[InvalidFile]:

@@ -13,11 +13,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from wiretape.scenarios.fields import Part, pace
+from wiretape.scenarios.fields import pace
 from wiretape.scenarios.parts import Redaction, VolatileField
-from wiretape.scenarios.sentences import complaints, described
-from wiretape.scenarios.tree import join
+from wiretape.traces.parts import Part
+from wiretape.traces.sentences import complaints, described
 from wiretape.traces.settings import ConnectTo, Price, RedactRule, Volatile
+from wiretape.traces.tree import join
 from wiretape.traces.types import Json
 
 __all__ = [

@@ -12,10 +12,12 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from wiretape.oracles.base import OracleUse, Risk
+from wiretape.proxy.rules.model import Unscoped
 from wiretape.scenarios.driving import Agent, Checkpoint, Goals, Interactive, Limits, Script, Simulator, Turn
 from wiretape.scenarios.expand import fixed_part
-from wiretape.scenarios.fields import Misfit, Name, OracleEntry, Part, SchemaVersion, Text, cyclic, refuse, repeated
-from wiretape.scenarios.parts import Answer, Capture, FaultSet, JudgeSettings, Match, Mock, Probe, Runs
+from wiretape.scenarios.fields import OracleEntry, cyclic
+from wiretape.scenarios.parts import Answer, Capture, FaultSet, JudgeSettings, Match, Probe, Runs
+from wiretape.traces.parts import Misfit, Name, Part, SchemaVersion, Text, refuse, repeated
 from wiretape.traces.settings import (
     AnswerSettings,
     CaptureSettings,
@@ -50,7 +52,7 @@ class Shared(Part):
     """Overrides the hints that MCP declares."""
     answer: Answer = Answer()
     probes: tuple[Probe, ...] = ()
-    mocks: tuple[Mock, ...] = ()
+    mocks: tuple[Unscoped, ...] = ()
     faults: dict[str, FaultSet] = Field(default_factory=dict)
     oracles: tuple[OracleEntry, ...] = ()
     """None: unasserted."""

@@ -6,7 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from wiretape.scenarios.fields import Argv, JsonPath, Name, OracleEntry, Pace, Part, Text, one_of, refuse
+from wiretape.scenarios.fields import Argv, JsonPath, OracleEntry, Pace
+from wiretape.traces.parts import Name, Part, Text, one_of, refuse
 from wiretape.traces.settings import Level, RedactRule, Volatile
 from wiretape.traces.types import Json
 
@@ -17,8 +18,6 @@ __all__ = [
     "FaultSet",
     "JudgeSettings",
     "Match",
-    "Mock",
-    "MockCase",
     "Probe",
     "ProbeHttp",
     "ProbeMcp",
@@ -129,29 +128,6 @@ class Probe(Part):
     def _one(self) -> Self:
         refuse(one_of(self, "http", "mcp", "command"))
         return self
-
-
-class MockCase(Part):
-    when: tuple[dict[str, Json], ...] = ()
-    answer: dict[str, Json] | None = None
-    faults: tuple[dict[str, Json], ...] = ()
-
-
-class Mock(Part):
-    """A mock rule (docs of the rules have its insides); here it holds for this scenario alone, hence no `scope`."""
-
-    id: Name
-    enabled: bool = True
-    where: Literal["http", "mcp", "model", "prompt"] = "http"
-    match: dict[str, str] = Field(default_factory=dict)
-    skip: Annotated[int, Field(ge=0)] = 0
-    times: Annotated[int, Field(ge=1)] | None = None
-    when: tuple[dict[str, Json], ...] = ()
-    answer: dict[str, Json] | None = None
-    faults: tuple[dict[str, Json], ...] = ()
-    cases: tuple[MockCase, ...] = ()
-    otherwise: Literal["answer", "pass", "fail"] = "pass"
-    allow_write: bool = False
 
 
 class FaultSet(Part):

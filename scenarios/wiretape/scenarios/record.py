@@ -15,6 +15,7 @@ from wiretape.scenarios.draft import draft
 from wiretape.scenarios.evidence import Evidence, load
 from wiretape.scenarios.files import load_scenario
 from wiretape.scenarios.golden import Golden, replace_together
+from wiretape.scenarios.mocking import mock_settings
 from wiretape.scenarios.model import Scenario
 from wiretape.scenarios.session import Ran, new_writer, run_behind, with_secrets
 from wiretape.traces.diff import Difference, diff
@@ -108,9 +109,10 @@ def _update(options: RecordOptions, golden: Golden, scenario: Scenario | None) -
 
 def _run(options: RecordOptions, path: Path, scenario: Scenario | None) -> Ran:
     capture, redact = options.config.capture_settings(scenario), with_secrets(options.config.redact_settings(scenario))
+    mocks = mock_settings(scenario, options.folder / f"{options.name}.yaml", options.config)
     writer = new_writer(path, options.name, redact, options.config["label"])
     try:
-        return run_behind(SidecarSettings(Mode.RECORD, capture=capture, redact=redact), writer, options.argv)
+        return run_behind(SidecarSettings(Mode.RECORD, capture=capture, redact=redact, mocks=mocks), writer, options.argv)
     except UsageError:
         path.unlink(missing_ok=True)  # the file is ours, and the command never ran
         raise

@@ -16,6 +16,7 @@ from wiretape.replay.matcher import Miss
 from wiretape.scenarios.config import Config
 from wiretape.scenarios.evidence import Evidence, load
 from wiretape.scenarios.golden import Golden, beside, locate, replace_together
+from wiretape.scenarios.mocking import mock_settings
 from wiretape.scenarios.model import Scenario
 from wiretape.scenarios.session import Ran, new_writer, run_behind, with_secrets
 from wiretape.traces.diff import Difference, diff
@@ -92,7 +93,7 @@ def run(options: RunOptions) -> Report:
             before, expected = recorded.trace(), sum(1 for exchange in recorded.exchanges() if not exchange.noise)
             redact = with_secrets(options.config.redact_settings(scenario))
         ran = _serve(options, scenario, redact, place / "run.db")
-        if expected and ran.sidecar.tally.served == 0 and not ran.sidecar.tally.misses:
+        if expected and ran.sidecar.capture.total == 0:
             reasons = diagnosis(options.argv)
             raise CaptureError("\n".join(("nothing was asked: no request of the command came through the proxy.", *reasons)))
         with load(str(place / "run.db"), scenario) as live:
@@ -106,10 +107,11 @@ def run(options: RunOptions) -> Report:
 
 def _serve(options: RunOptions, scenario: Scenario | None, redact: RedactSettings, out: Path) -> Ran:
     match, capture = options.config.match_settings(scenario), options.config.capture_settings(scenario)
-    writer = new_writer(out, "run", redact, {})
     path, name = locate(options.recording)
     place = Path(f"{path}#{name}" if name else path)
-    settings = SidecarSettings(Mode.REPLAY, place, capture=capture, match=match, redact=redact)
+    mocks = mock_settings(scenario, path.with_suffix(".yaml"), options.config)
+    writer = new_writer(out, "run", redact, {})
+    settings = SidecarSettings(Mode.REPLAY, place, capture=capture, match=match, redact=redact, mocks=mocks)
     return run_behind(settings, writer, options.argv)
 
 

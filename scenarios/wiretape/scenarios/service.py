@@ -13,6 +13,9 @@ from pathlib import Path
 
 from wiretape.proxy.control import control_app
 from wiretape.proxy.control import serve as serve_control
+from wiretape.proxy.mocking import MockSettings
+from wiretape.proxy.rules.model import RuleFile
+from wiretape.proxy.rules.reading import load_rules
 from wiretape.proxy.runs import RunFile, remove, write
 from wiretape.proxy.sidecar import Mode, Sidecar, SidecarSettings
 from wiretape.proxy.upstream import roots
@@ -31,6 +34,7 @@ async def serve(config: Config, say: Callable[[str], None]) -> int:
     """Until SIGTERM, SIGINT or a shutdown by the control API; 0, or 3 where the recording is not whole."""
     stop, token = _stop_event(), _token(_path(config["token_file"]))
     mode, redact = Mode(config["mode"]), with_secrets(config.redact_settings())
+    mocks = _mock_settings(config, secrets.token_hex(4))
     writer = _writer(mode, config["store"], redact)
     settings = SidecarSettings(
         mode,
@@ -40,6 +44,7 @@ async def serve(config: Config, say: Callable[[str], None]) -> int:
         match=config.match_settings(),
         redact=redact,
         ca_dir=_path(config["ca_dir"]),
+        mocks=mocks,
     )
     sidecar = Sidecar(settings, writer)
     try:
@@ -51,7 +56,7 @@ async def serve(config: Config, say: Callable[[str], None]) -> int:
     info = None
     try:
         async with serve_control(control_app(sidecar, token, stop), "127.0.0.1", config["control_port"]) as control:
-            file = _run_file(config, sidecar, control)
+            file = _run_file(config, sidecar, control, token)
             write(file)
             try:
                 _ready(_path(config["ready_file"]), file)
@@ -109,17 +114,28 @@ def _writer(mode: Mode, store: str | None, redact: RedactSettings) -> Writer | N
     return new_writer(path, path.stem, redact, {})
 
 
-def _run_file(config: Config, sidecar: Sidecar, control: str) -> RunFile:
+def _mock_settings(config: Config, run: str) -> MockSettings:
+    """Raises UsageError, or InvalidFile with every fault of the rule file."""
+    path = _path(config["rules"])
+    if path is None and config["persist_rules"]:
+        raise UsageError("--persist-rules needs the file that it writes into: name it with --rules F.")
+    if path and config["no_mocks"]:
+        raise UsageError(f"--no-mocks refuses the rules of {path}: leave out one of --rules and --no-mocks.")
+    file = load_rules(path) if path else RuleFile()
+    return MockSettings(file, path, persist=config["persist_rules"], allowed=not config["no_mocks"], run=run)
+
+
+def _run_file(config: Config, sidecar: Sidecar, control: str, token: str) -> RunFile:
     return RunFile(
         pid=os.getpid(),
         proxy=sidecar.url,
         control=control,
         ca=str(sidecar.authority.pem),
         bundle=str(sidecar.authority.bundle(roots(os.environ))),
-        token_file=str(Path(config["token_file"]).resolve()) if config["token_file"] else None,
+        token=token,
         mode=config["mode"],
         store=config["store"],
-        run=secrets.token_hex(4),
+        run=sidecar.settings.mocks.run,
         started_at=time.time(),
     )
 

@@ -76,7 +76,6 @@ async def _run(settings: SidecarSettings, writer: Writer, argv: Sequence[str]) -
         proxy=sidecar.url,
         control=None,
         ca=str(sidecar.authority.pem),
-        token_file=None,
         mode=settings.mode,
         store=str(writer.path),
         run=run,

@@ -25,7 +25,10 @@ from wiretape.traces.steps.mcp import Mcp
 from wiretape.traces.steps.work import Work
 from wiretape.traces.types import A2aView, Exchange, ModelView, RecordingInfo, SocketView, Source, Trace, View
 
-__all__ = ["AgentEvent", "assemble", "build"]
+__all__ = ["RESULT_REPLACED", "AgentEvent", "assemble", "build"]
+
+RESULT_REPLACED = "tool_result_replaced"
+"""Type of the event that a sidecar notes where a rule gave the model another result of a tool: `call_id`, `rule`. No step."""
 
 type AgentEvent = tuple[float, str, dict[str, Any]]
 """(seconds since the epoch, session, what the agent sent)"""
@@ -51,6 +54,8 @@ def build(
     work = Work(settings)
     mcp = Mcp(work)
     waiting = sorted(events, key=lambda event: event[0])
+    work.replaced = {event["call_id"]: event["rule"] for _, _, event in waiting if event.get("type") == RESULT_REPLACED}
+    waiting = [event for event in waiting if event[2].get("type") != RESULT_REPLACED]
     for exchange, view in exchanges:
         while waiting and waiting[0][0] < exchange.started_at:
             _add_event(work, waiting.pop(0))

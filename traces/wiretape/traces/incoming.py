@@ -17,7 +17,7 @@ from wiretape.traces.bodies import Bodies, pack, unpack
 from wiretape.traces.decoders import DECODERS, detect
 from wiretape.traces.fingerprint import fingerprint
 from wiretape.traces.redact import Redactor, StreamRedactor
-from wiretape.traces.types import End, Headers, Json, Message, Request, Timings, header
+from wiretape.traces.types import End, Headers, Json, Message, Request, Source, Timings, header
 
 __all__ = ["About", "Incoming"]
 
@@ -78,6 +78,10 @@ class Incoming:
 
     def begin(self, seq: int, request: Request, about: About) -> None:
         self._open[seq] = _Open(request, about)
+
+    def touched(self, seq: int, rule: str) -> None:
+        if state := self._open.get(seq):
+            state.about = replace(state.about, source=Source.MOCKED, rule=rule)
 
     def request_chunk(self, seq: int, data: bytes) -> None:
         if state := self._open.get(seq):

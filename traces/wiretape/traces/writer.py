@@ -60,6 +60,8 @@ class Writer:
 
     def __init__(self, path: Path, lock: Lock, db: sqlite3.Connection, info: RecordingInfo, redactor: Redactor) -> None:
         self.path = path
+        self.id = info.id
+        """Of the recording."""
         self.failure: str | None = None
         """Why the recording is incomplete, once it is."""
         self._lock = lock
@@ -132,6 +134,10 @@ class Writer:
         """`request` is the head alone; its body comes by `request_chunk` and is there once `request_end` was called."""
         about = About(started_at, session, kind, source, upstream, noise, rule, match)
         self._calls.put((self._incoming.begin, (seq, request, about)))
+
+    def touched(self, seq: int, rule: str) -> None:
+        """A mock rule answers, or changes the answer: the exchange is `mocked`. To be said before `request_end`."""
+        self._calls.put((self._incoming.touched, (seq, rule)))
 
     def request_chunk(self, seq: int, data: bytes) -> None:
         self._calls.put((self._incoming.request_chunk, (seq, data)))

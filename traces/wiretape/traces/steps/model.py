@@ -155,6 +155,7 @@ def _add_history(work: Work, exchange: Exchange, view: ModelView, place: Place) 
                 call_id=result.call_id,
                 content=result.content,
                 is_error=result.is_error,
+                mocked=work.replaced.get(result.call_id or ""),
             )
             _add_handed(work, exchange.session, step, call)
         for word in said.decided:

@@ -76,6 +76,8 @@ class Work:
     """Why some tool call may have stayed unseen, a sentence each."""
     approvals: dict[tuple[str, str], str | None] = field(default_factory=dict)
     """(session, id of the question) → the tool that a provider's own server wants allowed."""
+    replaced: dict[str, str] = field(default_factory=dict)
+    """Call id → the rule that gave the model another result than the agent's."""
     listened: bool = False
     """Some MCP traffic was seen."""
     _unlinked: set[tuple[str, str | None, str]] = field(default_factory=set)

@@ -7,9 +7,9 @@ from pydantic import ValidationError
 
 from wiretape.oracles.base import OracleUse
 from wiretape.scenarios.driving import Agent, AgentOverrides
-from wiretape.scenarios.fields import Misfit, Part
 from wiretape.scenarios.model import Scenario
-from wiretape.scenarios.sentences import complaints, described, models_in, nearest
+from wiretape.traces.parts import Misfit, Part
+from wiretape.traces.sentences import complaints, described, models_in, nearest
 
 
 class Inner(Part):

@@ -64,13 +64,13 @@ def gathered(faults: Iterable[InvalidFile]) -> InvalidFile:
     return InvalidFile(made[0].path, made[0].problem, line=made[0].line, field=made[0].field, also=tuple(made[1:]))
 
 
-def parse(text: str, path: str) -> Tree:
-    """Raises InvalidFile with every fault; `path` is what the sentences call the file."""
+def parse(text: str, path: str, begins: str) -> Tree:
+    """Raises InvalidFile with every fault; `path` is what the sentences call the file, `begins` how such a file begins."""
     if len(text) > MAX_BYTES:
-        raise InvalidFile(path, f"the file is larger than {MAX_BYTES:,} bytes; no scenario needs that much")
+        raise InvalidFile(path, f"the file is larger than {MAX_BYTES:,} bytes; nobody writes that much")
     root = _compose(_unbroken(text, path), path)
     if root is None:
-        raise InvalidFile(path, "the file is empty; expected a mapping that begins with `wiretape: 1`", line=1)
+        raise InvalidFile(path, f"the file is empty; expected a mapping that begins with `{begins}`", line=1)
     reading = _Reading(path)
     value = reading.read(root, (), None)
     if reading.faults:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wiretape.scenarios.tree import MAX_BYTES, MAX_DEPTH, Tree, join, parse
 from wiretape.traces.errors import InvalidFile
+from wiretape.traces.tree import MAX_BYTES, MAX_DEPTH, Tree, join, parse
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
@@ -16,14 +16,14 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
 
 def outcome(text: str) -> Tree | InvalidFile:
     try:
-        return parse(text, "a.yaml")
+        return parse(text, "a.yaml", "wiretape: 1")
     except InvalidFile as fault:
         return fault
 
 
 def refusal(text: str) -> InvalidFile:
     with pytest.raises(InvalidFile) as caught:
-        parse(text, "a.yaml")
+        parse(text, "a.yaml", "wiretape: 1")
     return caught.value
 
 
@@ -37,11 +37,11 @@ def refusal(text: str) -> InvalidFile:
     ],
 )  # fmt: skip
 def test_it_reads_plain_values_by_the_core_schema(written, value):
-    assert parse(f"a: {written}", "a.yaml").value == {"a": value}
+    assert parse(f"a: {written}", "a.yaml", "wiretape: 1").value == {"a": value}
 
 
 def test_it_takes_every_key_as_the_text_that_was_written():
-    assert parse("1.4: a\ntrue: b\n2024-01-01: c\n~: d", "a.yaml").value == {
+    assert parse("1.4: a\ntrue: b\n2024-01-01: c\n~: d", "a.yaml", "wiretape: 1").value == {
         "1.4": "a",
         "true": "b",
         "2024-01-01": "c",
@@ -50,16 +50,16 @@ def test_it_takes_every_key_as_the_text_that_was_written():
 
 
 def test_it_knows_the_line_of_every_key_and_list_entry():
-    tree = parse("a: 1\n\nb:\n  - x\n  - c:\n      d: |\n        text\n", "a.yaml")
+    tree = parse("a: 1\n\nb:\n  - x\n  - c:\n      d: |\n        text\n", "a.yaml", "wiretape: 1")
     assert [tree.line(place) for place in [(), ("a",), ("b",), ("b", 0), ("b", 1), ("b", 1, "c", "d")]] == [1, 1, 3, 4, 5, 6]
 
 
 def test_it_gives_the_line_of_what_is_around_a_field_that_is_not_there():
-    assert parse("a: 1\nb:\n  c: 2\n", "a.yaml").line(("b", "missing", 3)) == 2
+    assert parse("a: 1\nb:\n  c: 2\n", "a.yaml", "wiretape: 1").line(("b", "missing", 3)) == 2
 
 
 def test_it_merges_defaults_below_what_a_mapping_says_itself():
-    assert parse("x: &x {a: 1, b: 2}\ny: {<<: *x, b: 3}\nz: {<<: [*x, {c: 4}]}", "a.yaml").value == {
+    assert parse("x: &x {a: 1, b: 2}\ny: {<<: *x, b: 3}\nz: {<<: [*x, {c: 4}]}", "a.yaml", "wiretape: 1").value == {
         "x": {"a": 1, "b": 2},
         "y": {"a": 1, "b": 3},
         "z": {"a": 1, "b": 2, "c": 4},

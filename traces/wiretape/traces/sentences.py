@@ -13,8 +13,8 @@ from typing import Any, TypeAliasType, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from wiretape.scenarios.fields import Misfit, Misfits
-from wiretape.scenarios.tree import Place
+from wiretape.traces.parts import Misfit, Misfits
+from wiretape.traces.tree import Place
 from wiretape.traces.types import Json
 
 __all__ = ["complaints", "described", "models_in", "nearest"]
@@ -129,6 +129,9 @@ def _choice(ctx: Mapping[str, Any], value: Json) -> str:
 _FORMS = {
     r"^\$": "a JSONPath, which begins with $",
     r"^[\w.]+:[\w.]+$": "module:function",
+    r"^[A-Za-z0-9_.:-]+$": "letters, digits and _ . : - alone",
+    r"^[!#-'*+.0-9A-Z^-z|~-]+$": "the name of a header",
+    r"^(all|(session|scenario): ?.+)$": "all, session: NAME or scenario: ID",
 }
 
 
