@@ -119,6 +119,7 @@ def test_it_takes_the_versions_up_to_4(version: int) -> None:
         (V1.replace("version: 1\n", ""), 2, "version"),
         ("version: 1\n", 2, "interactions"),
         (V2.replace("body: !!binary AP8B", 'body: ""').replace("content_length: -1", "content_length: 3"), 2, "none of it"),
+        (V1.replace('|\n      {"action":"get"}', '""'), 2, "none of it"),
         (V2.replace("body: key=value", 'body: ""').replace("x-www-form-urlencoded", "json"), 2, "none of it"),
         (V1.split("    status:", maxsplit=1)[0], 3, "cut off"),
         (V1.split("0\n    duration", maxsplit=1)[0], 3, "cut off"),

@@ -80,6 +80,9 @@ def test_it_reads_what_vcrpy_decoded_httpx_and_json() -> None:
         ("body: {a: [1, x]}\n    headers: {}", b'{"a":[1,"x"]}'),
         ("body: {string: s}\n    headers: {}", b"s"),
         ("body: {base64_string: AP8=, encoding: utf-8}\n    headers: {}", b"\0\xff"),
+        ("body: {}\n    headers: {}", b"{}"),
+        ("body: []\n    headers: {}", b"[]"),
+        ("body: ''\n    parsed_body: [1]\n    headers: {}", b"[1]"),
         ("parsed_body: {a: é}\n    headers: {}", '{"a":"é"}'.encode()),
         ("body: null\n    headers: {}", None),
         ("body: ''\n    headers: {Content-Length: ['0']}", b""),
@@ -146,6 +149,8 @@ def test_it_reads_cassettes_of_rubys_vcr_and_of_betamax() -> None:
         (cassette("body: 1"), 2, "interactions[0].request.body"),
         (cassette("body: x", "body: {string: ok}\n    status: {code: 20}"), 2, "status"),
         (cassette("body: {base64_string: '*'}"), 2, "base64"),
+        (cassette("body: ''\n    headers: {content-length: '5'}"), 2, "interactions[0].request.body: it was not empty"),
+        (cassette("body: x", OK.replace("ok", "''").replace("headers: {", "headers: {Content-Length: 5")), 2, "not empty"),
         (cassette("body: x").replace("http://x/", "http:///nowhere"), 2, "URL"),
         (cassette("body: x").replace("POST", "'PO ST'"), 2, "method"),
         (cassette("body: x").replace("version: 1", "version: 9"), 2, "version"),
@@ -180,6 +185,22 @@ def test_it_takes_a_base_url_that_was_filtered_out_under_a_host_that_cannot_be()
 def test_it_writes_urls_as_a_recorder_does(written: str, url: str | None) -> None:
     found = only("vcr", cassette("body: x").replace("http://x/", f"'{written}'"))[0]
     assert found.request.url == (url or written)
+
+
+def test_it_takes_an_empty_body_whose_coding_had_a_length_and_one_that_was_never_sent() -> None:
+    coded = OK.replace("ok", "''").replace("headers: {", "headers: {Content-Length: 20, Content-Encoding: gzip")
+    assert only("vcr", cassette("body: null", coded))[0].response.body == b""  # type: ignore[union-attr]
+    head = OK.replace("ok", "''").replace("headers: {", "headers: {Content-Length: 5")
+    assert only("vcr", cassette("body: null", head).replace("POST", "HEAD"))[0].response.body == b""  # type: ignore[union-attr]
+    kept = OK.replace("{string: ok}", "{string: ''}\n    parsed_body: {a: 1}")
+    assert only("vcr", cassette("body: null", kept))[0].response.body == b'{"a":1}'  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", ["vcrpy-requests.yaml", "vcrpy-json.cassette"])
+def test_it_takes_no_cassette_that_was_cut_anywhere(name: str) -> None:
+    whole = (FOREIGN / name).read_bytes().rstrip()
+    for cut in range(1, len(whole), 43):
+        refusal("vcr", whole[:cut])
 
 
 def test_it_refuses_an_entry_that_is_no_http_and_keeps_the_rest() -> None:

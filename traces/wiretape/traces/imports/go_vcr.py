@@ -45,13 +45,12 @@ def _exchange(entry: Fields) -> Read:
     ended = _duration(answered)
     headers, answer_dropped = header_fields(answered)
     body = _body(answered)
-    if not body and answered.number("content_length", 0) > 0 and request.method != "HEAD":
-        raise answered.fault("body", "the answer had a body, and none of it is in the file")
+    status, reason = _status(answered, entry), _reason(answered)
+    if request.method != "HEAD" and status not in (204, 304):
+        parts.refuse_lost(answered, headers, body, answered.number("content_length", 0))
     http_version, other = parts.version(answered.text("proto", ""))
     trailers, _ = header_fields(answered, "trailer")
-    response, answer_changed = parts.response(
-        _status(answered, entry), _reason(answered), headers, body, at=ended or 0, http_version=http_version
-    )
+    response, answer_changed = parts.response(status, reason, headers, body, at=ended or 0, http_version=http_version)
     response = replace(response, trailers=trailers)
     exchange = Exchange(seq=0, request=request, response=response, timings=Timings(ended=ended), end=End.COMPLETE)
     return exchange, (*dropped, *rebuilt, *changed, *answer_dropped, *answer_changed, *other)
@@ -61,8 +60,7 @@ def _asked(given: Fields, headers: Headers) -> tuple[bytes, Losses]:
     body, form = _body(given), given.within("form")
     if not body and form.values and "x-www-form-urlencoded" in (header(headers, "content-type") or ""):
         return urlencode(form.values, doseq=True).encode(), ("the spelling of its form, written anew from `form`",)
-    if not body and given.number("content_length", 0) > 0:
-        raise given.fault("body", "the request had a body, and none of it is in the file")
+    parts.refuse_lost(given, headers, body, given.number("content_length", 0))
     return body, ()
 
 

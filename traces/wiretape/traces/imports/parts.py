@@ -16,13 +16,28 @@ from wiretape.traces.imports.fields import Fields
 from wiretape.traces.imports.items import Losses, Unkept
 from wiretape.traces.types import Headers, Request, Response, header
 
-__all__ = ["STREAM", "encoded", "fields", "line", "micros", "request", "response", "sent", "streamed", "target", "version"]
+__all__ = [
+    "STREAM",
+    "encoded",
+    "fields",
+    "line",
+    "micros",
+    "refuse_lost",
+    "request",
+    "response",
+    "sent",
+    "streamed",
+    "target",
+    "version",
+]
 
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _MAGIC = {"gzip": b"\x1f\x8b", "x-gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
 _PLACEHOLDER = re.compile(r"<([A-Za-z][A-Za-z0-9_]*)>(/[!-~]*)?")
 """What filters of cassettes put in the place of a base URL, `<OLLAMA_API_BASE>/chat/completions`."""
 _REPLACED = "its scheme and host, for which the file has a placeholder"
+_EMPTY_CODED = 64
+"""Bytes that a coding may make of nothing (gzip 20)."""
 _LONGEST = 1e9
 """Seconds, some thirty years: a number beyond is none that anybody measured."""
 STREAM = "the pieces that its event stream came in, and their times"
@@ -43,6 +58,14 @@ def sent(body: bytes, headers: Headers) -> bytes | None:
     """A request's body, which is empty only where its head promises one."""
     framed = header(headers, "content-length") or header(headers, "transfer-encoding")
     return body if body or framed else None
+
+
+def refuse_lost(source: Fields, headers: Headers, body: bytes, told: float = 0) -> None:
+    """A fault where a body was not empty and comes out empty: by its head, or by the length that the file tells beside it."""
+    promised = (header(headers, "content-length") or "").strip()
+    least = _EMPTY_CODED if codings.codings(headers) else 0
+    if not body and (told > 0 or (promised.isdecimal() and int(promised[:15]) > least)):
+        raise source.fault("body", "it was not empty by its length, and none of it is in the file; record it anew")
 
 
 def response(

@@ -55,10 +55,13 @@ def _exchange(entry: Fields) -> Read:
     asked, answered = entry.required("request"), entry.required("response")
     headers, dropped = header_fields(asked)
     body, parsed = _body(asked, asked["body"])
+    parts.refuse_lost(asked, headers, body)
     request, changed = parts.request(asked, asked.text("uri"), asked.text("method"), headers, body)
     headers, answer_dropped = header_fields(answered)
-    body, answer_parsed = _body(answered, answered["content"] if "content" in answered.values else answered["body"])
+    body, answer_parsed = _body(answered, answered["content"] or answered["body"] or None)
     status, reason = _status(answered)
+    if request.method != "HEAD" and status not in (204, 304):
+        parts.refuse_lost(answered, headers, body)
     http_version, other = parts.version(answered.text("http_version", ""))
     response, answer_changed = parts.response(status, reason, headers, body, http_version=http_version)
     exchange = Exchange(seq=0, request=request, response=response, started_at=_recorded(entry), end=End.COMPLETE)
@@ -66,14 +69,19 @@ def _exchange(entry: Fields) -> Read:
 
 
 def _body(given: Fields, body: Json) -> tuple[bytes, Losses]:
-    if "parsed_body" in given.values and not body:
+    found, losses = _plain(given, body)
+    if not found and "parsed_body" in given.values:
         return _written(given, given["parsed_body"]), (_PARSED,)
+    return found, losses
+
+
+def _plain(given: Fields, body: Json) -> tuple[bytes, Losses]:
     if isinstance(body, dict) and body and body.keys() <= {"string", "base64_string", "encoding"}:
         if body.get("base64_string") is not None:
             return _decoded(given, body["base64_string"]), ()
         body = body.get("string")
     if isinstance(body, dict | list):
-        return (_written(given, body), (_PARSED,)) if body else (b"", ())
+        return _written(given, body), (_PARSED,)
     if isinstance(body, bytes):
         return body, ()
     if body is None or isinstance(body, str):
