@@ -314,14 +314,11 @@ class Interceptor:
         heard.data(sender, data)
         if self._capture.behind and (transport := self._transport(flow, sender)):
             transport.pause_reading()
-            self._go_on_later(transport)
-
-    def _go_on_later(self, transport: asyncio.Transport) -> None:
-        asyncio.get_running_loop().call_later(_BREATH, self._go_on, transport)
+            self._go_on(transport)
 
     def _go_on(self, transport: asyncio.Transport) -> None:
         if self._capture.behind:
-            self._go_on_later(transport)
+            asyncio.get_running_loop().call_later(_BREATH, self._go_on, transport)
         elif not transport.is_closing():
             transport.resume_reading()
 

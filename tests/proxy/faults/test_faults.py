@@ -178,7 +178,7 @@ def test_a_stream_fails_after_good_events_and_ends(path) -> None:
     [("chat/completions", "openai-chat"), ("responses", "openai-responses"), ("messages", "anthropic-messages")],
 )
 def test_our_own_decoders_read_the_error(path, api) -> None:
-    request = Request("POST", f"https://x/v1/{path}", (), b'{"messages": [], "stream": true}')
+    request = Request("POST", f"https://x/v1/{path}", (), b'{"model": "m", "messages": [], "stream": true}')
     made = fault("stream-error", after_events=0, code="overloaded", message="no").apply(stream(), occasion(request=request))
     view = decode(Exchange(1, request, Response(200, made.headers)), made.body)
     assert view is not None
