@@ -23,6 +23,7 @@ NEVER = {("replay", "oracles"), ("oracles", "replay"), ("proxy", "oracles")}
 WRAP_MITMPROXY = {
     "wiretape.proxy.addon",
     "wiretape.proxy.certs",
+    "wiretape.proxy.mended",
     "wiretape.proxy.relay",
     "wiretape.proxy.touched",
     "wiretape.traces.imports.mitmproxy",

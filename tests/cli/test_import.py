@@ -57,7 +57,7 @@ def test_it_imports_shows_and_replays_what_mitmproxy_recorded(tmp_path: Path, fl
         f"{flows} -> recordings/agent.db#agent: 3 taken (0 with loss), 0 refused\n    1 taken GET http://127.0.0.1:9/unheard\n"
     )
     shown = json.loads(replay("show", "agent", "--format", "json", cwd=tmp_path).stdout)
-    kinds = ["http_call", "user_message", "model_call", "tool_call", "tool_result", "model_call", "final_answer"]
+    kinds = ["http_call", "error", "user_message", "model_call", "tool_call", "tool_result", "model_call", "final_answer"]
     assert [step["kind"] for step in shown["steps"]] == kinds
     ends = [each["end"] for each in json.loads(replay("show", "agent", "--exchanges", "--format", "json", cwd=tmp_path).stdout)]
     assert ends == ["refused", "complete", "complete"]
@@ -136,7 +136,7 @@ def test_it_lets_a_conversation_without_exchanges_be_judged_and_not_replayed(tmp
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["pcap", "x", "--into", "f.db"], 2, "go-vcr, har, mitmproxy, vcr, wxo"),
+        (["pcap", "x", "--into", "f.db"], 2, "go-vcr, har, jsonl, mitmproxy, vcr, wxo"),
         (["har", "x"], 2, "--into"),
         (["har", "--into", "f.db"], 2, "FILE"),
         (["har", "gone.har", "--into", "f.db"], 2, "gone.har"),

@@ -23,8 +23,10 @@ from mitmproxy.proxy import server_hooks
 from mitmproxy.proxy.mode_servers import ServerInstance
 from OpenSSL import SSL
 
+from wiretape.proxy import mended, relay
 from wiretape.proxy.capture import Capture, Live, Origin
 from wiretape.proxy.certs import KEY_SIZE, Authority
+from wiretape.proxy.clients import refused_certificate
 from wiretape.proxy.events import read_event
 from wiretape.proxy.frames import Sender
 from wiretape.proxy.front import RESET_DELAY, Opening, break_off
@@ -33,7 +35,7 @@ from wiretape.proxy.live import INNER
 from wiretape.proxy.noise import matches
 from wiretape.proxy.overheard import Overheard
 from wiretape.proxy.redirect import MockSeam
-from wiretape.proxy.relay import SOCKET, Ears, install
+from wiretape.proxy.relay import SOCKET, Ears
 from wiretape.proxy.route import Refusal, Route, Router
 from wiretape.proxy.touched import Touched
 from wiretape.proxy.upstream import UpstreamSettings
@@ -88,7 +90,8 @@ class Interceptor:
 
     async def start(self) -> None:
         logging.getLogger("mitmproxy").setLevel(logging.CRITICAL)
-        install()
+        relay.install()
+        mended.install()
         self._master = Master(options.Options(), event_loop=asyncio.get_running_loop())
         self._master.addons.add(  # type: ignore[no-untyped-call]
             core.Core(), self._server, next_layer.NextLayer(), self, tlsconfig.TlsConfig()
@@ -280,6 +283,7 @@ class Interceptor:
     def response(self, flow: http.HTTPFlow) -> None:
         live = _live(flow)
         if live and flow.response and flow not in self._touched:
+            live.request_end(has_body=_has_body(flow))
             if flow.response.trailers:
                 live.trailers(_headers(flow.response.trailers))
             if not flow.websocket:
@@ -294,10 +298,11 @@ class Interceptor:
             if handler and self._was_reset(flow):
                 self._touched.break_off(handler.transports.get(flow.client_conn))
         elif live := _live(flow):
+            live.request_end(has_body=_has_body(flow))
             live.end(self._end_of(flow, message), message or None)
 
     def _end_of(self, flow: http.HTTPFlow, message: str) -> End:
-        if any(word in message.lower() for word in _CLOSED_BY_CLIENT):
+        if mended.BY_CLIENT in flow.metadata or any(word in message.lower() for word in _CLOSED_BY_CLIENT):
             return End.CLIENT_CLOSED
         if flow.response is None and flow.server_conn.timestamp_tcp_setup is None:
             return End.REFUSED
@@ -340,15 +345,6 @@ class Interceptor:
         io = handler and handler.transports.get(flow.client_conn if side == "client" else flow.server_conn)
         transport = io.writer.transport if io and isinstance(io.writer, asyncio.StreamWriter) else None
         return transport if isinstance(transport, asyncio.Transport) else None
-
-
-def refused_certificate(host: str, sni: str | None, reason: str) -> str:
-    """The sentence about a client that would not accept the run's certificate."""
-    return (
-        f"the client refused the certificate for {host} (SNI {sni or 'none'}): {reason}. It does not trust this run's"
-        " authority: point SSL_CERT_FILE (Python, Go, curl), REQUESTS_CA_BUNDLE (requests), NODE_EXTRA_CA_CERTS (Node),"
-        " AWS_CA_BUNDLE (boto3) or GRPC_DEFAULT_SSL_ROOTS_FILE_PATH (gRPC) at the CA file, or start it by `replay record`."
-    )
 
 
 def _tee(*notes: Callable[[bytes], None]) -> Callable[[bytes], bytes]:

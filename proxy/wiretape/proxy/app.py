@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from wiretape.proxy.capture import Capture, Live, Origin
 from wiretape.proxy.conversing import Converser
@@ -18,7 +19,7 @@ from wiretape.proxy.handshake import accepted, kind_of, offered_deflate, socket_
 from wiretape.proxy.mocking import Asked, Mocks, marks_of
 from wiretape.proxy.noise import is_noise
 from wiretape.proxy.route import SESSION_HEADER, Refusal, Route, Router
-from wiretape.proxy.serving import deliver, say
+from wiretape.proxy.serving import break_up, deliver, say
 from wiretape.proxy.tally import Tally
 from wiretape.proxy.wire import EXTENSION, Wire
 from wiretape.replay import miss as misses
@@ -45,6 +46,7 @@ class ReplayApp:
         settings: MatchSettings,
         mocks: Mocks,
         noise: tuple[str, ...] = (),
+        tally: Tally | None = None,
     ) -> None:
         self._router = router
         self._mocks = mocks
@@ -53,21 +55,31 @@ class ReplayApp:
         self._capture = capture
         self._settings = settings
         self._noise = noise
-        self.tally = Tally()
+        self.tally = tally or Tally()
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: object) -> None:
         wire: Wire = scope["extensions"][EXTENSION]
         body = await _body(receive)
         if body is None:
             return
+        try:
+            await self._ask(scope["method"], wire, body)
+        except Exception as error:
+            self.tally.strayed(
+                "", f"{scope['method']} {wire.target}: it could not be answered ({error!r}). Please report this."
+            )
+            raise
+
+    async def _ask(self, method: str, wire: Wire, body: bytes) -> None:
         route = self._route(wire)
         if isinstance(route, Refusal):
+            self.tally.strayed("", f"{method} {wire.target}: {route.message}")
             say(wire, route.status, (("Content-Type", "application/json"), ("x-should-retry", "false")), route.body)
         elif route.events:
             self._event(wire, body, route.session)
         else:
             url = socket_url(route.url) if wire.asks_for_socket else route.url
-            await self._answer(wire, route, _request(scope["method"], url, wire, body))
+            await self._answer(wire, route, _request(method, url, wire, body))
 
     def _route(self, wire: Wire) -> Route | Refusal:
         if wire.target.startswith(("/", "*")):
@@ -99,6 +111,7 @@ class ReplayApp:
             return
         found = self._matcher.find(self._redactor.request(request), route.session)
         if isinstance(found, Match):
+            self.tally.answered(urlsplit(request.url).hostname or "")
             await self._replay(wire, route, request, found)
         elif is_noise(request.url, self._noise):
             self.tally.noise += 1
@@ -131,6 +144,10 @@ class ReplayApp:
     async def _replay(self, wire: Wire, route: Route, request: Request, match: Match) -> None:
         live = self._begin(route, request, match.level)
         recorded = match.exchange.response
+        if recorded is None and match.exchange.end is not End.REFUSED:
+            self.tally.levels[match.level] += 1
+            await break_up(wire, match.exchange.end, live)
+            return
         if wire.asks_for_socket and recorded and recorded.status == 101:
             await self._converse(wire, route, match, recorded, live)
         else:

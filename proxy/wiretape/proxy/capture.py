@@ -126,6 +126,9 @@ class Live:
             self._writer.request_chunk(self.seq, data)
 
     def request_end(self, *, has_body: bool) -> None:
+        """Nothing more of the request comes; the first word counts."""
+        if self._sent is not None:
+            return
         self._sent = self.now
         if self._writer:
             self._writer.request_end(self.seq, has_body)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-__all__ = ["CLIENTS", "Client", "diagnosis", "installed"]
+__all__ = ["CLIENTS", "Client", "diagnosis", "installed", "refused_certificate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +93,12 @@ _HINTS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("go",), "Go programs never use a proxy for loopback addresses."),
     (("java", "mvn", "gradle"), "Java reads JAVA_TOOL_OPTIONS alone: see that it is kept."),
 )
+
+
+def refused_certificate(host: str, sni: str | None, reason: str) -> str:
+    """The sentence about a client that would not accept the run's certificate."""
+    return (
+        f"the client refused the certificate for {host} (SNI {sni or 'none'}): {reason}. It does not trust this run's"
+        " authority: point SSL_CERT_FILE (Python, Go, curl), REQUESTS_CA_BUNDLE (requests), NODE_EXTRA_CA_CERTS (Node),"
+        " AWS_CA_BUNDLE (boto3) or GRPC_DEFAULT_SSL_ROOTS_FILE_PATH (gRPC) at the CA file, or start it by `replay record`."
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import socket
 import struct
 from collections.abc import Callable
@@ -27,6 +28,9 @@ _PATIENCE = 60.0
 """Seconds that a connection may take to say its first bytes."""
 
 _LONGEST_METHOD = 32
+_METHOD = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]*")
+"""https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2: `M-SEARCH` is one too."""
+
 
 log = logging.getLogger("wiretape.proxy")
 
@@ -55,7 +59,7 @@ def opening_of(first: bytes) -> Opening | None:
     if first.startswith(b"PRI * HTTP/2"):
         return Opening.HTTP2
     method, space, target = first.lstrip(b"\r\n").partition(b" ")
-    if (not method.isalpha() and method) or len(method) > _LONGEST_METHOD:
+    if not _METHOD.fullmatch(method) or len(method) > _LONGEST_METHOD:
         return Opening.UNKNOWN
     if not space:
         return None
@@ -143,8 +147,10 @@ def _settle(ready: asyncio.Future[None]) -> None:
 
 
 class Front:
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, strayed: Callable[[str, str], None] | None = None) -> None:
+        """`strayed` is told (host or "", sentence) of a connection that asked for nothing that anybody could answer."""
         self._backend = backend
+        self._strayed = strayed or (lambda _, sentence: log.warning(sentence))
         self._tasks: set[asyncio.Task[None]] = set()
 
     def listen(self, host: str, port: int) -> tuple[str, int]:
@@ -187,7 +193,7 @@ class Front:
                 await self._backend.take(accepted, opening)
                 return
             if opening in _SENTENCES:
-                log.warning(_SENTENCES[opening])
+                self._strayed("", _SENTENCES[opening])
                 await part(accepted, _refusal(_SENTENCES[opening]))
             accepted.close()
         except (OSError, TimeoutError) as error:

@@ -12,8 +12,10 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from wiretape.proxy.certs import Authority
+from wiretape.proxy.clients import refused_certificate
 from wiretape.proxy.front import Opening, part, peek, read_head
 from wiretape.proxy.route import Refusal, Router
+from wiretape.proxy.tally import Tally
 from wiretape.proxy.wire import Tunnel, WireProtocol
 from wiretape.traces.types import Headers
 
@@ -22,13 +24,12 @@ __all__ = ["Replayer"]
 _KEEP_ALIVE = 75
 """Seconds that an idle connection stays open: longer than clients keep theirs, so that it is they who close."""
 
-log = logging.getLogger("wiretape.proxy")
-
 
 class Replayer:
     """`app` is an ASGI app that finds `wiretape.transport` in its scope."""
 
-    def __init__(self, authority: Authority, router: Router, app: object) -> None:
+    def __init__(self, authority: Authority, router: Router, app: object, tally: Tally | None = None) -> None:
+        self._tally = tally or Tally()
         self._authority = authority
         self._router = router
         self._config = Config(
@@ -66,11 +67,13 @@ class Replayer:
         host, port, headers = _connect(head)
         session = self._router.connect(host, port, headers)
         if isinstance(session, Refusal):
+            self._tally.strayed(host, f"CONNECT {host}:{port}: {session.message}")
             await part(accepted, _refused(session))
             return
         await loop.sock_sendall(accepted, b"HTTP/1.1 200 Connection established\r\n\r\n")
         first = await peek(accepted, lambda data: data[:1])
         if first is None:
+            self._tally.strayed(host, f"CONNECT {host}:{port}: the client connected and then asked for nothing.")
             accepted.close()
             return
         secure = first == b"\x16"
@@ -78,7 +81,7 @@ class Replayer:
         try:
             await loop.connect_accepted_socket(self._factory(tunnel), accepted, ssl=self._tls(host) if secure else None)
         except (ssl.SSLError, ConnectionError) as error:
-            log.warning("the client gave up its TLS handshake for %s: %s", host, error)
+            self._tally.strayed(host, refused_certificate(host, None, str(error)))
 
     def _tls(self, host: str) -> ssl.SSLContext:
         context = self._authority.server_context(host)
@@ -90,7 +93,7 @@ class Replayer:
             secured.context = self._authority.server_context(name)
 
     def _factory(self, tunnel: Tunnel | None) -> partial[WireProtocol]:
-        return partial(WireProtocol, self._config, self._state, tunnel)
+        return partial(WireProtocol, self._config, self._state, tunnel, self._tally.strayed)
 
     async def stop(self, patience: float) -> None:
         """Idle connections end now, those in an exchange get so many seconds."""

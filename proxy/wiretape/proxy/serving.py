@@ -9,7 +9,7 @@ from wiretape.proxy.framing import Ending, Framing, Plan
 from wiretape.proxy.wire import Wire
 from wiretape.traces.types import End, Headers
 
-__all__ = ["NO_CHUNK", "deliver", "framed", "say"]
+__all__ = ["NO_CHUNK", "break_up", "deliver", "framed", "say"]
 
 _SILENCE = 300.0
 """Seconds after which a connection in a recorded silence is broken off."""
@@ -33,6 +33,16 @@ async def deliver(wire: Wire, made: Plan, live: Live, marks: Headers, no_chunk: 
     if made.ending is Ending.BAD_CHUNK:
         wire.write(no_chunk)
     await _finish(wire, made, live)
+
+
+async def break_up(wire: Wire, end: End | None, live: Live) -> None:
+    """As an exchange that ended without a word of an answer: a hang-up, a reset, or silence until the client has had enough."""
+    if end is End.UPSTREAM_RESET:
+        wire.reset()
+    elif end is not End.UPSTREAM_TRUNCATED:
+        await wire.until_gone(_SILENCE)
+    wire.hang_up()
+    live.end(end if end in (End.UPSTREAM_RESET, End.UPSTREAM_TRUNCATED) else End.CLIENT_CLOSED)
 
 
 def say(wire: Wire, status: int, headers: Headers, body: bytes) -> None:

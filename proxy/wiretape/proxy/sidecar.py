@@ -78,7 +78,7 @@ class Sidecar:
         self.authority = Authority(self.settings.ca_dir)
         try:
             front = _Late()
-            self._front = Front(front)
+            self._front = Front(front, self.tally.strayed)
             self.address = self._front.listen(self.settings.host, self.settings.port)
             router = Router(self.settings.capture, self.address)
             if self.settings.mode is Mode.REPLAY:
@@ -124,10 +124,16 @@ class Sidecar:
         self._recording, self._replayed, session = open_recording(self.settings.recording)
         self.matcher = _matcher(self._recording, self._replayed, session, self.settings.match)
         app = ReplayApp(
-            router, self.matcher, redactor, self.capture, self.settings.match, self.mocks, self.settings.capture.noise
+            router,
+            self.matcher,
+            redactor,
+            self.capture,
+            self.settings.match,
+            self.mocks,
+            self.settings.capture.noise,
+            self.tally,
         )
-        self.tally = app.tally
-        replayer = Replayer(self.authority, router, app)
+        replayer = Replayer(self.authority, router, app, self.tally)
         self._stop_backend = lambda: replayer.stop(_GRACE)
         return replayer
 

@@ -9,7 +9,7 @@ into a `Channel`. (uvicorn's own socket protocols answer it before an app is ask
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -133,9 +133,10 @@ def _phrase(status: int) -> str:
 
 
 class WireProtocol(HttpToolsProtocol):
-    def __init__(self, config: Config, state: ServerState, tunnel: Tunnel | None) -> None:
+    def __init__(self, config: Config, state: ServerState, tunnel: Tunnel | None, strayed: Callable[[str, str], None]) -> None:
         super().__init__(config=config, server_state=state, app_state={})
         self.tunnel = tunnel
+        self._strayed = strayed
         self.url = b""
         self.raw_headers: list[tuple[str, str]] = []
 
@@ -152,6 +153,11 @@ class WireProtocol(HttpToolsProtocol):
         # The app's task was made just now and has not run yet: what it finds in the scope can still be added.
         extensions: dict[str, Any] = {EXTENSION: Wire(self, self.cycle)}
         self.scope["extensions"] = extensions
+
+    def send_400_response(self, msg: str) -> None:
+        host = self.tunnel.host if self.tunnel else ""
+        self._strayed("", f"a request{f' to {host}' if host else ''} is no HTTP/1.1 that can be read: {msg}")
+        super().send_400_response(msg)
 
     def become_channel(self, deflate: PerMessageDeflate | None) -> Channel:
         channel = Channel(deflate, self.connections.discard)

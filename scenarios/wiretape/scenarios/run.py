@@ -45,6 +45,8 @@ class Report:
     noise: int
     levels: dict[str, int]
     misses: tuple[Miss, ...]
+    strays: tuple[str, ...]
+    """What came through the proxy and could not even be looked up."""
     differences: tuple[Difference, ...]
     verdicts: tuple[Verdict, ...]
     strict: bool
@@ -53,7 +55,7 @@ class Report:
     def status(self) -> Literal["passed", "failed"]:
         failed = any(verdict.status == "failed" for verdict in self.verdicts)
         unused = self.strict and self.unused
-        return "failed" if self.exit_code or self.misses or self.differences or failed or unused else "passed"
+        return "failed" if self.exit_code or self.misses or self.strays or self.differences or failed or unused else "passed"
 
     def problems(self) -> tuple[str, ...]:
         """A sentence for each thing that failed the run, the likeliest cause first."""
@@ -61,6 +63,7 @@ class Report:
         verdicts = (f"{each.oracle}: {each.message}" for each in self.verdicts if each.status == "failed")
         return (
             *(miss.message for miss in self.misses),
+            *(f"not offline: {stray}" for stray in self.strays),
             *(difference.message for difference in self.differences),
             *verdicts,
             *ended,
@@ -73,11 +76,14 @@ class Report:
             "exchanges": {
                 "served": self.served,
                 "unused": len(self.unused),
-                "missed": len(self.misses),
+                "missed": len(self.misses) + len(self.strays),
                 "noise": self.noise,
             },
             "levels": self.levels,
-            "misses": [_miss(miss) for miss in self.misses],
+            "misses": [
+                *(_miss(miss) for miss in self.misses),
+                *({"message": stray, "nearest": None, "differences": []} for stray in self.strays),
+            ],
             "differences": [_difference(difference) for difference in self.differences],
             "verdicts": [verdict.model_dump(mode="json") for verdict in self.verdicts],
         }
@@ -125,6 +131,7 @@ def _report(ran: Ran, before: Trace, after: Trace, scenario: Scenario | None, op
         noise=tally.noise,
         levels=dict(tally.levels),
         misses=tuple(tally.misses),
+        strays=tally.strays,
         differences=diff(before, after),
         verdicts=tuple(judge(after, use) for use in scenario.oracles) if scenario else (),
         strict=options.config.match_settings(scenario).strict,
