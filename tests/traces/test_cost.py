@@ -40,6 +40,9 @@ def call(
         (call(0, 0), PLAIN, "0"),
         (call(), Price(input=0, output=0), "0"),
         (call(10, 1, cached=40, reasoning=60), APART, "36"),
+        (call(reasoning=60, api="generateContent"), APART, "3760"),
+        (call(reasoning=60, api="generateContent"), PLAIN, "3280"),
+        (call(output=None, api="embeddings"), PLAIN, "2000"),
     ],
 )
 def test_it_counts_each_kind_of_token_at_its_price(asked: ModelCall, price: Price, millionths: str) -> None:
@@ -85,6 +88,10 @@ def test_a_recording_costs_what_its_calls_cost() -> None:
 def test_a_recording_with_a_call_that_cannot_be_priced_has_no_cost() -> None:
     assert total(trace(call(), call(requested_model="other")), {"m": PLAIN}) is None
     assert total(trace(call()), {}) is None
+
+
+def test_a_count_of_tokens_costs_nothing() -> None:
+    assert total(trace(call(api="count_tokens", output=None), call()), {"m": PLAIN}) == Decimal("0.0028")
 
 
 def test_a_call_that_had_no_answer_is_not_billed() -> None:

@@ -21,6 +21,12 @@ https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#tracking-cac
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html
 """
 
+_REASONING_BESIDE = frozenset({"generateContent", "interactions", "live"})
+"""APIs whose output leaves reasoning out (https://ai.google.dev/api/generate-content#UsageMetadata)."""
+
+_WITHOUT_OUTPUT = frozenset({"embeddings", "moderations", "rerank"})
+_FREE = frozenset({"count_tokens"})
+
 
 def total(trace: Trace, prices: Prices) -> Decimal | None:
     """Of all calls that were billed; None where one of them has no price, or its usage is not known."""
@@ -30,19 +36,19 @@ def total(trace: Trace, prices: Prices) -> Decimal | None:
 
 
 def is_billed(call: ModelCall) -> bool:
-    """Not so a call that failed before it had any answer."""
-    return call.error is None or call.text is not None
+    """Not so a count of tokens, nor a call that failed before it had any answer."""
+    return call.api not in _FREE and (call.error is None or call.text is not None)
 
 
 def cost(call: ModelCall, prices: Prices) -> Decimal | None:
-    price, usage, sent = _price(call, prices), call.usage, input_tokens(call)
-    if price is None or sent is None or usage.output is None:
+    price, sent, told = _price(call, prices), input_tokens(call), _output_tokens(call)
+    if price is None or sent is None or told is None:
         return None
-    cached, reasoning = usage.cached or 0, min(usage.reasoning or 0, usage.output)
+    cached, (said, reasoning) = call.usage.cached or 0, told
     parts = (
         (max(sent - cached, 0), price.input),
         (cached, price.input if price.cached is None else price.cached),
-        (usage.output - reasoning, price.output),
+        (said, price.output),
         (reasoning, price.output if price.reasoning is None else price.reasoning),
     )
     return sum((tokens * Decimal(str(each)) for tokens, each in parts), Decimal(0)) / 1_000_000
@@ -53,6 +59,15 @@ def input_tokens(call: ModelCall) -> int | None:
     usage = call.usage
     beside = (usage.cached or 0) if call.api in _CACHED_BESIDE else 0
     return None if usage.input is None else usage.input + beside
+
+
+def _output_tokens(call: ModelCall) -> tuple[int, int] | None:
+    """(those that were said, those of the reasoning before); None where they are not known."""
+    output = 0 if call.usage.output is None and call.api in _WITHOUT_OUTPUT else call.usage.output
+    reasoning = call.usage.reasoning or 0
+    if output is None:
+        return None
+    return (output, reasoning) if call.api in _REASONING_BESIDE else (max(output - reasoning, 0), min(reasoning, output))
 
 
 def _price(call: ModelCall, prices: Prices) -> Price | None:
