@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from wiretape.proxy.handshake import accepted, asks_for_socket, kind_of, offered_deflate, socket_url, unpackers
+from wiretape.proxy.handshake import accepted, asks_for_socket, offered_deflate, unpackers
 from wiretape.traces.types import ExchangeKind, Headers
+from wiretape.traces.urls import kind_of, socket_url
 
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 ASKED: Headers = (("upgrade", "WebSocket"), ("Connection", "keep-alive, Upgrade"), ("Sec-WebSocket-Key", KEY))

@@ -11,6 +11,7 @@ from mitmproxy.test import tflow
 from support.foreign import FOREIGN
 from support.sidecar import replaying, stored
 from support.stores import child, opened, plain, put, read, until
+from websockets.sync.client import connect
 
 from wiretape.scenarios.config import load_config
 from wiretape.scenarios.evidence import load
@@ -67,6 +68,24 @@ def test_it_serves_what_it_imported_to_the_byte(tmp_path: Path) -> None:
                 got = sidecar.ask(request.method, request.url, *fields, body=request.body)
                 assert (got.status, got.body) == (response.status, response.body), (name, exchange.seq)
                 assert got.get("x-replay-source") == "replayed"
+
+
+def test_it_serves_what_a_browser_archived(tmp_path: Path) -> None:
+    [taken] = imported("har", tmp_path / "b.db", FOREIGN / "chromium.har")
+    assert [each.item for each in taken.items if each.lost] == [5]  # the image, which a script took as a blob
+    kept = stored(tmp_path / "b.db")
+    assert [exchange.request.url.split(":")[0] for exchange in kept] == [*["http"] * 5, "ws"]
+    with replaying(tmp_path / "b.db", MatchSettings()) as sidecar:
+        for exchange in kept[:-1]:
+            assert exchange.response
+            kind = [pair for pair in exchange.request.headers if pair[0].lower() == "content-type"]
+            got = sidecar.ask(exchange.request.method, exchange.request.url, *kind, body=exchange.request.body)
+            assert (got.status, got.body) == (exchange.response.status, exchange.response.body)
+        with connect(kept[-1].request.url, proxy=sidecar.sidecar.url) as socket:
+            socket.send("hi")
+            assert socket.recv(timeout=10) == "HI"
+            socket.send(b"\x00\xff")
+            assert socket.recv(timeout=10) == b"\x00\xff"
 
 
 def test_it_writes_no_known_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from wiretape.cli import options
 from wiretape.cli.console import Output, printable, say_error
 from wiretape.scenarios.imported import Imported, Outcome
 from wiretape.scenarios.importing import import_files
-from wiretape.traces.errors import UsageError
+from wiretape.traces.errors import StoreError, UsageError
 
 __all__ = ["run"]
 
@@ -32,7 +32,8 @@ def run(
 
     replay import vcr tests/cassettes/*.yaml --into recordings/cassettes.db
 
-    A file is taken wholly or not at all; each of its entries is told: taken, taken with loss, or refused.
+    A file is taken wholly or not at all; each of its entries is told: taken, taken with loss, or refused. The exit code is 3
+    where one is refused because the file has lost its body.
     """
     if format not in ("text", "json"):
         raise UsageError(f"--format: expected text or json, got {format!r}.")
@@ -47,7 +48,9 @@ def run(
             say_error(printable(str(each.error)))
         elif format == "text":
             _lines(context.obj, each, into)
-    return max((each.error.exit_code for each in imported if each.error), default=0)
+    codes = [each.error.exit_code for each in imported if each.error]
+    lost = any(outcome.lost for each in imported for outcome in each.items)
+    return max([*codes, StoreError.exit_code if lost else 0])
 
 
 def _lines(output: Output, imported: Imported, into: Path) -> None:

@@ -30,7 +30,7 @@ from wiretape.proxy.clients import refused_certificate
 from wiretape.proxy.events import read_event
 from wiretape.proxy.frames import Sender
 from wiretape.proxy.front import RESET_DELAY, Opening, break_off
-from wiretape.proxy.handshake import asks_for_socket, kind_of, socket_url
+from wiretape.proxy.handshake import asks_for_socket
 from wiretape.proxy.live import INNER
 from wiretape.proxy.noise import matches
 from wiretape.proxy.overheard import Overheard
@@ -40,6 +40,7 @@ from wiretape.proxy.route import Refusal, Route, Router
 from wiretape.proxy.touched import Touched
 from wiretape.proxy.upstream import UpstreamSettings
 from wiretape.traces.types import End, Headers, Request
+from wiretape.traces.urls import kind_of, socket_url
 
 __all__ = ["Interceptor"]
 

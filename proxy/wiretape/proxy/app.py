@@ -15,7 +15,7 @@ from wiretape.proxy.capture import Capture, Live, Origin
 from wiretape.proxy.conversing import Converser
 from wiretape.proxy.events import read_event
 from wiretape.proxy.framing import Plan, answered, plan
-from wiretape.proxy.handshake import accepted, kind_of, offered_deflate, socket_url
+from wiretape.proxy.handshake import accepted, offered_deflate
 from wiretape.proxy.mocking import Asked, Mocks, marks_of
 from wiretape.proxy.noise import is_noise
 from wiretape.proxy.route import SESSION_HEADER, Refusal, Route, Router
@@ -28,6 +28,7 @@ from wiretape.replay.matcher import Match, Matcher, Miss
 from wiretape.traces.redact import Redactor
 from wiretape.traces.settings import MatchSettings
 from wiretape.traces.types import End, Headers, Request, Response, Source, header
+from wiretape.traces.urls import kind_of, socket_url
 
 __all__ = ["ReplayApp"]
 

@@ -8,12 +8,11 @@ from websockets.headers import build_extension, parse_extension
 from websockets.typing import ExtensionHeader
 from websockets.utils import accept_key
 
-from wiretape.traces.types import ExchangeKind, Headers, header
+from wiretape.traces.types import Headers, header
 
-__all__ = ["accepted", "asks_for_socket", "kind_of", "offered_deflate", "socket_url", "unpackers"]
+__all__ = ["accepted", "asks_for_socket", "offered_deflate", "unpackers"]
 
 _DEFLATE = PerMessageDeflate.name
-_SCHEMES = {"http": "ws", "https": "wss"}
 _BODY = frozenset({"content-length", "transfer-encoding"})
 
 
@@ -21,16 +20,6 @@ def asks_for_socket(headers: Headers) -> bool:
     upgrade, connection = (header(headers, name) or "" for name in ("upgrade", "connection"))
     tokens = [token.strip().lower() for token in connection.split(",")]
     return upgrade.lower() == "websocket" and "upgrade" in tokens and header(headers, "sec-websocket-key") is not None
-
-
-def socket_url(url: str) -> str:
-    """The URL of a WebSocket whose handshake went to this one."""
-    scheme, colon, rest = url.partition(":")
-    return _SCHEMES.get(scheme, scheme) + colon + rest
-
-
-def kind_of(url: str) -> ExchangeKind:
-    return ExchangeKind.WEBSOCKET if url.startswith(("ws:", "wss:")) else ExchangeKind.HTTP
 
 
 def unpackers(agreed: Headers) -> tuple[PerMessageDeflate | None, PerMessageDeflate | None]:

@@ -26,6 +26,8 @@ class Outcome:
     """Method and URL, redacted, or the kind of its step."""
     losses: tuple[str, ...] = ()
     refused: str | None = None
+    lost: bool = False
+    """It is refused because the file has lost a part of it."""
     started_at: float = 0.0
     """In seconds since the epoch; 0.0 where the file does not say."""
 
@@ -82,7 +84,7 @@ def _outcomes(entries: Iterator[Item], redactor: Redactor) -> Iterator[Outcome]:
             yield Outcome(item.number, item.number, what, item.losses, started_at=started)
         elif item.recording is None:
             step = _kind(item.event) if item.event else ""
-            yield Outcome(item.number, None, step, item.losses, item.refused)
+            yield Outcome(item.number, None, step, item.losses, item.refused, item.lost)
 
 
 def _kind(event: dict[str, Json]) -> str:

@@ -1,8 +1,8 @@
 """HTTP archives (http://www.softwareishard.com/blog/har-12-spec/) as browsers, mitmproxy and wiretape itself write them.
 
 Beside the specification: `_webSocketMessages` is a conversation (Chrome, mitmproxy), `_error` why an exchange failed, status 0
-that nothing was answered, `_wiretape` what the format has no place for: `{end, error, session, chunks}`. har_bodies.py has the
-requests and answers.
+that nothing was answered; our own archives say `_end`, `_session`, the `_chunks` of an answer and the `_code` of a close.
+har_bodies.py has the requests and answers.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from wiretape.traces.imports.documents import from_base64, read_json
 from wiretape.traces.imports.fields import Fields
 from wiretape.traces.imports.items import Item, Losses, Read, end_of, items, whole
 from wiretape.traces.types import End, Exchange, ExchangeKind, Message, Timings
+from wiretape.traces.urls import socket_url
 
 __all__ = ["MOST", "read"]
 
@@ -49,10 +50,10 @@ def _exchange(entry: Fields) -> Read:
     response, answer_lost = har_bodies.response(answer, request.method, timings.ended or 0, cut=cut)
     exchange = Exchange(
         seq=0,
-        request=request,
+        request=replace(request, url=socket_url(request.url)) if socket else request,
         response=response,
         kind=ExchangeKind.WEBSOCKET if socket else ExchangeKind.HTTP,
-        session=entry.within("_wiretape").text("session", ""),
+        session=entry.text("_session", ""),
         started_at=started,
         messages=tuple(_messages(entry, started)) if socket else (),
         timings=timings,
@@ -82,12 +83,12 @@ def _timings(entry: Fields) -> Timings:
 
 
 def _end(entry: Fields) -> tuple[End, str | None]:
-    answer, ours = entry.required("response"), entry.within("_wiretape")
-    errors = (ours["error"], answer["_error"], entry["_error"])
+    answer = entry.required("response")
+    errors = (answer["_error"], entry["_error"])
     error = next((each for each in errors if isinstance(each, str) and each), None)
-    if said := ours.text("end", ""):
+    if said := entry.text("_end", ""):
         if said not in list(End):
-            raise ours.fault("end", f"expected one of {', '.join(End)}")
+            raise entry.fault("_end", f"expected one of {', '.join(End)}")
         return End(said), error
     answered = not har_bodies.unanswered(answer)
     if error:
@@ -111,7 +112,8 @@ def _messages(entry: Fields, started: float) -> Iterator[Message]:
         content = from_base64(data) if kind == "binary" else parts.encoded(data, "")[0]
         if content is None:
             raise each.fault("data", "expected base64, as a binary message has it")
-        yield Message(parts.micros(time - begin), sender, kind, content)
+        code = each.whole("_code", 0) or None
+        yield Message(parts.micros(time - begin), sender, kind, content, code)
 
 
 def _unclosed(exchange: Exchange) -> Losses:
@@ -124,7 +126,7 @@ def _unclosed(exchange: Exchange) -> Losses:
 
 
 def _in_pieces(entry: Fields, exchange: Exchange, losses: Losses) -> Read:
-    pieces = entry.within("_wiretape")["chunks"]
+    pieces = entry.required("response")["_chunks"]
     if not exchange.response or not isinstance(pieces, list) or not _fits(pieces, len(exchange.response.body)):
         return exchange, losses
     response = replace(exchange.response, chunks=tuple((at, length) for at, length in pieces))

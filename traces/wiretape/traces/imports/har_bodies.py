@@ -1,6 +1,6 @@
 """Requests and answers of HTTP archives: `text` without content coding, base64 by `encoding`, a form as its parameters.
 
-A body that there was and that the archive does not hold is a fault: what is served later must not be an empty answer.
+Browsers leave out some bodies (images, what a page took as a blob): such an entry is refused, and the rest is taken.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from wiretape.traces.imports import parts
 from wiretape.traces.imports.documents import from_base64
 from wiretape.traces.imports.fields import Fields
-from wiretape.traces.imports.items import Losses
+from wiretape.traces.imports.items import Losses, Lost
 from wiretape.traces.types import Headers, Request, Response, header
 
 __all__ = ["request", "response", "unanswered"]
@@ -26,7 +26,7 @@ def request(given: Fields) -> tuple[Request, Losses]:
     if not body and posted["params"]:
         body, headers, lost = _form(posted, headers)
     if not body and given.number("bodySize", -1) > 0:
-        raise given.fault("postData", f"the request {_GONE}")
+        raise Lost(f"the request {_GONE}")
     http_version, other = parts.version(given.text("httpVersion", ""))
     made, changed = parts.request(given, given.text("url"), given.text("method"), headers, body, http_version)
     return made, (*dropped, *lost, *changed, *other)
@@ -45,8 +45,8 @@ def response(given: Fields, method: str, at: int, *, cut: bool) -> tuple[Respons
     bodiless = method == "HEAD" or status in (204, 304) or status < 200
     if bodiless:  # what a browser shows then is from its cache
         body, lost = b"", ()
-    elif not body and not cut and content.number("size", 0) > 0:
-        raise given.fault("content", f"the answer {_GONE}")
+    elif not body and not cut and max(content.number("size", 0), given.number("bodySize", -1)) > 0:
+        raise Lost(f"the answer {_GONE}")
     http_version, other = parts.version(given.text("httpVersion", ""))
     reason = given.text("statusText", "")
     made, changed = parts.response(status, reason, headers, body, at=at, http_version=http_version, cut=cut)

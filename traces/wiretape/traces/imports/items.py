@@ -9,7 +9,7 @@ from typing import BinaryIO
 from wiretape.traces.errors import InvalidFile
 from wiretape.traces.types import End, Exchange, Json, RecordingInfo
 
-__all__ = ["Importer", "Item", "Losses", "Read", "Unkept", "end_of", "items", "whole"]
+__all__ = ["Importer", "Item", "Losses", "Lost", "Read", "Unkept", "end_of", "items", "whole"]
 
 type Losses = tuple[str, ...]
 """A phrase for each thing that the exchange had and the file, or the store, does not hold."""
@@ -37,10 +37,16 @@ class Item:
     losses: Losses = ()
     refused: str | None = None
     """Why it is nothing that a recording holds."""
+    lost: bool = False
+    """It is refused because the file has lost a part of it."""
 
 
 class Unkept(Exception):
     """This entry is nothing that a recording holds; the rest of the file may be."""
+
+
+class Lost(Unkept):
+    """It had a body that is not in the file; what is served later must not be an empty answer."""
 
 
 def items[T](entries: Iterable[T], read: Callable[[T], Read]) -> Iterator[Item]:
@@ -48,7 +54,7 @@ def items[T](entries: Iterable[T], read: Callable[[T], Read]) -> Iterator[Item]:
         try:
             exchange, losses = read(entry)
         except Unkept as why:
-            yield Item(number, refused=str(why))
+            yield Item(number, refused=str(why), lost=isinstance(why, Lost))
         else:
             yield Item(number, exchange, losses=losses)
 

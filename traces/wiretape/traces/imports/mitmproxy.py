@@ -13,6 +13,7 @@ from wiretape.traces.imports import parts
 from wiretape.traces.imports.fields import Fields
 from wiretape.traces.imports.items import Item, Losses, Read, Unkept, end_of, items
 from wiretape.traces.types import End, Exchange, ExchangeKind, Headers, Message, Request, Response, Timings
+from wiretape.traces.urls import socket_url
 
 if TYPE_CHECKING:
     from mitmproxy import flow, http, websocket
@@ -82,7 +83,7 @@ def _exchange(found: flow.Flow, path: str) -> Read:
     http_version, other = parts.version(each.request.http_version)
     url, _ = parts.target(where, each.request.pretty_url)
     body = parts.sent(_raw(where, each.request), headers)
-    request = Request(each.request.method, url, headers, body, http_version)
+    request = Request(each.request.method, socket_url(url) if each.websocket else url, headers, body, http_version)
     end, error = _end(each)
     response, lost = _response(where, each, started)
     messages, unsent = _messages(each.websocket, started)
