@@ -88,4 +88,4 @@ def test_the_third_job_runs_as_printed(shell: Shell) -> None:
     assert [printed for printed, _ in told] == [says for _, says in told]
     by_command = {command: printed for command, printed, _ in said}
     assert "off weather-down: http path=/weather, met 1 times" in by_command["replay mock list"]
-    assert "[mocked by weather-down]" in by_command["replay show session.db"]
+    assert "status 503, mocked by weather-down" in by_command["replay show session.db"]

@@ -118,7 +118,7 @@ class CompletionState(ModelState):
             text = token.get("text")
         self._answered = self._answered or isinstance(text, str)
         self._texts.setdefault(index, []).append(raw(text))
-        finish = next((choice[key] for key in _FINISHES if string(choice.get(key))), None)
+        finish = next((word for key in _FINISHES if (word := string(choice.get(key)))), None)
         if finish:
             self._finishes[index] = finish
         if "tokenCount" in choice:
