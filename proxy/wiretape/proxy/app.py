@@ -145,6 +145,9 @@ class ReplayApp:
         if recorded is None:
             recorded = _never_answered(exchange.error)
             exchange = replace(exchange, end=End.COMPLETE)
+        ended = match.exchange.end
+        if ended in (None, End.INTERRUPTED):
+            ended = End.UPSTREAM_TRUNCATED
         made = plan(exchange, rpc.with_live_ids(exchange, recorded, request), request, self._settings.pace or 0.0)
         marks = (
             ("x-replay-source", "replayed"),
@@ -156,7 +159,7 @@ class ReplayApp:
             wire.close_after()
         wire.start(made.status, made.reason, (*made.headers, *marks))
         await _send(wire, made, live)
-        await _finish(wire, made, live)
+        await _finish(wire, made, live, ended)
 
 
 async def _send(wire: Wire, made: Plan, live: Live) -> None:
@@ -178,24 +181,25 @@ async def _send(wire: Wire, made: Plan, live: Live) -> None:
     await wire.drain()
 
 
-async def _finish(wire: Wire, made: Plan, live: Live) -> None:
+async def _finish(wire: Wire, made: Plan, live: Live, ended: End) -> None:
+    """`ended` is how the recorded exchange did: what was played to its end has ended so again."""
     if wire.gone:
         live.end(End.CLIENT_CLOSED)
     elif made.ending is Ending.WHOLE:
         wire.finish()
-        live.end(End.COMPLETE)
+        live.end(ended)
     elif made.ending is Ending.RESET:
         # An RST may overtake what was written before it: give those bytes a moment to arrive.
         await asyncio.sleep(0.05)
         wire.reset()
-        live.end(End.UPSTREAM_RESET)
+        live.end(ended)
     elif made.ending is Ending.HANG_UP:
         wire.hang_up()
-        live.end(End.UPSTREAM_TRUNCATED)
+        live.end(ended)
     else:
         await wire.until_gone(_SILENCE)
         wire.hang_up()
-        live.end(End.CLIENT_CLOSED)
+        live.end(ended)
 
 
 def _framed(piece: bytes, framing: Framing) -> bytes:
