@@ -219,12 +219,21 @@ def told(*events: dict[str, Any]) -> Trace:
                 ("decision-added", "pay is approved now and was not in the recording"),
             ],
         ),
-        ([ASKED], [ASKED, ASKED], [("approval-count", "an approval of refund was asked for once in the recording and twice now")]),
+        (
+            [ASKED],
+            [ASKED, ASKED],
+            [("approval-count", "an approval of refund was asked for once in the recording and twice now")],
+        ),
         ([USED], [], [("skill-missing", "the skill pdf was used in the recording and is not used now")]),
         (
             [PAID],
             [PAID | {"to": "void"}],
-            [("state-changed", 'the order A-17 was changed from "open" to "paid" in the recording and from "open" to "void" now')],
+            [
+                (
+                    "state-changed",
+                    'the order A-17 was changed from "open" to "paid" in the recording and from "open" to "void" now',
+                )
+            ],
         ),
     ],
 )

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from wiretape.cli import options
 from wiretape.cli.console import printable
 from wiretape.scenarios.evidence import differences
 from wiretape.traces.diff import Difference
@@ -25,7 +26,7 @@ def run(
     1 different."""
     if format not in ("text", "json"):
         raise UsageError(f"--format: expected text or json, got {format!r}.")
-    found = differences(a, b)
+    found = differences(a, b, options.folder(context))
     if format == "json":
         context.obj.json({"same": not found, "differences": [_json(each) for each in found]})
     elif not found:

@@ -62,7 +62,7 @@ class Verdict(Frozen):
     """The seq of each step concerned, ascending."""
     risk: Risk | None = None
     """Overrides the scenario's; None leaves it."""
-    error: Literal[2, 3] | None = Field(None, exclude=True)
+    error: Literal[2, 3] | None = Field(default=None, exclude=True)
     """The exit code of a verdict that judged nothing: 2 where the entry does not fit, 3 where the oracle broke."""
 
 

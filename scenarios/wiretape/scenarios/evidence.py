@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wiretape.replay.matcher import Entry, Match, Matcher
 from wiretape.scenarios.files import load_scenario
-from wiretape.scenarios.golden import beside, locate
+from wiretape.scenarios.golden import RECORDINGS, beside, locate
 from wiretape.scenarios.model import Scenario
 from wiretape.traces.assemble import assemble
 from wiretape.traces.diff import Difference, diff
@@ -86,9 +86,9 @@ def _named(exchange: Exchange) -> str:
 
 
 @contextmanager
-def load(recording: str, scenario: Scenario | None = None) -> Iterator[Evidence]:
+def load(recording: str, scenario: Scenario | None = None, folder: Path = RECORDINGS) -> Iterator[Evidence]:
     """Open what a RECORDING argument names. UsageError where it is not there, StoreError where it cannot be read."""
-    path, name = locate(recording)
+    path, name = locate(recording, folder)
     beside = path.with_suffix(".yaml")
     if scenario is None and beside.exists():
         scenario = load_scenario(beside)
@@ -97,8 +97,8 @@ def load(recording: str, scenario: Scenario | None = None) -> Iterator[Evidence]
         yield Evidence(path, store, info, session, scenario.trace_settings() if scenario else TraceSettings())
 
 
-def differences(a: str, b: str) -> tuple[Difference, ...]:
+def differences(a: str, b: str, folder: Path = RECORDINGS) -> tuple[Difference, ...]:
     """The behaviour of B that is another than A's. A recording without a scenario of its own is read with the other's."""
-    found = [beside(recording)[1] for recording in (a, b)]
-    with load(a, found[0] or found[1]) as first, load(b, found[1] or found[0]) as second:
+    ours, theirs = (beside(recording, folder)[1] for recording in (a, b))
+    with load(a, ours or theirs, folder) as first, load(b, theirs or ours, folder) as second:
         return diff(first.trace(), second.trace())

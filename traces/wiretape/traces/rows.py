@@ -170,8 +170,9 @@ _CELLS: dict[str, tuple[type, ...]] = {
 """Column → what SQLite may hold there: its own types bind nothing, so that a damaged cell comes as whatever it is."""
 
 _OPTIONAL = frozenset(
-    "upstream rule match body fingerprint error response_body chunks trailers connected request_sent first_byte ended end"
-    " ended_at redactions code status reason response_version response_headers".split()
+    {"upstream", "rule", "match", "body", "fingerprint", "code", "ended_at", "redactions"}
+    | {"end", "error", "response_body", "chunks", "trailers", "connected", "request_sent", "first_byte", "ended"}
+    | {"status", "reason", "response_version", "response_headers"}
 )
 _LATEST = 253402300800.0
 """The year 10000, in seconds since the epoch: no recording starts later, and no calendar goes on."""
@@ -184,7 +185,7 @@ def _sound(row: sqlite3.Row) -> sqlite3.Row:
         missing = value is None and name not in _OPTIONAL
         if missing or (value is not None and not isinstance(value, _CELLS.get(name, (object,)))):
             raise ValueError(f"its {name} is {'missing' if missing else type(value).__name__}, expected {_expected(name)}")
-        if name in ("started_at", "ended_at") and value is not None:
+        if name in ("started_at", "ended_at") and isinstance(value, int | float):
             _moment(value)
     return row
 
