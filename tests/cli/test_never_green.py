@@ -176,7 +176,27 @@ def test_a_command_that_ends_as_it_did_is_the_same_behaviour(tmp_path: Path, mod
     assert replay("record", "y", "--label", "exit_code=1", "--", "true", cwd=tmp_path).returncode == 2
 
 
-@pytest.mark.parametrize("how", ["fin", "rst", "none"])
+ASKING = (
+    "import json, sys, urllib.request\n"
+    'body = json.dumps({"model": "m", "stream": True, "messages": [{"role": "user", "content": "q"}]}).encode()\n'
+    'data = None if sys.argv[2] == "/plain" else body\n'
+    "try: urllib.request.urlopen(urllib.request.Request(sys.argv[1] + sys.argv[2], data)).read()\n"
+    "except Exception: pass\n"
+)
+
+
+def test_an_upstream_that_is_not_there_is_the_same_behaviour_again_or_said_to_be_none(tmp_path: Path) -> None:
+    """What was left of a body when nobody answered is not kept, and without it the request cannot be found."""
+    command = ["--", sys.executable, "-c", ASKING, "http://127.0.0.1:9"]
+    done = replay("record", "x", *command, "/plain", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "exchange 1 (GET http://127.0.0.1:9/plain) never reached its upstream" in done.stderr
+    assert replay("run", "x", *command, "/plain", cwd=tmp_path).returncode == 0
+    lost = replay("record", "y", *command, "/v1/chat/completions", cwd=tmp_path)
+    assert (lost.returncode, "has no fingerprint" in lost.stderr) in [(3, True), (0, False)]
+
+
+@pytest.mark.parametrize("how", ["fin", "rst"])
 def test_what_the_upstream_broke_is_the_same_behaviour_again(tmp_path: Path, how: str) -> None:
     def breaking(wire: Wire, asked: Asked) -> None:
         wire.send(CHUNKED + framed(b'data: {"id":"1","model":"m","choices":[{"index":0,"delta":{"content":"Hel"}}]}\n\n'))
@@ -184,19 +204,11 @@ def test_what_the_upstream_broke_is_the_same_behaviour_again(tmp_path: Path, how
         raise EOFError
 
     up = Upstream(breaking)
-    if how == "none":
-        up.stop()
-    asking = (
-        "import json, sys, urllib.request\n"
-        'body = json.dumps({"model": "m", "stream": True, "messages": [{"role": "user", "content": "q"}]}).encode()\n'
-        "try: urllib.request.urlopen(urllib.request.Request(sys.argv[1] + sys.argv[2], body)).read()\n"
-        "except Exception: pass\n"
-    )
     for at, path in enumerate(["/v1/chat/completions", "/plain"]):
-        command = ["--", sys.executable, "-c", asking, up.url, path]
+        command = ["--", sys.executable, "-c", ASKING, up.url, path]
         recorded = replay("record", f"x{at}", *command, cwd=tmp_path)
         assert recorded.returncode == 0
-        assert {"fin": "closed the connection", "rst": "reset", "none": "never reached its upstream"}[how] in recorded.stderr
+        assert {"fin": "closed the connection", "rst": "reset the connection"}[how] in recorded.stderr
         done = replay("run", f"x{at}", *command, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     up.stop()

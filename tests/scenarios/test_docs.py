@@ -46,7 +46,7 @@ def test_it_shows_a_settings_file_that_loads(tmp_path):
     example = re.search(r"```toml\n(.*?)```", SETTINGS_PAGE, re.DOTALL)[1]
     (tmp_path / "wiretape.toml").write_text(example, encoding="utf-8")
     given = {each.setting.name for each in load_config(tmp_path).effective() if each.level == "file"}
-    assert given == {"dir", "noise", "upstream", "match", "volatile", "redact", "redact_rules", "fail_on", "environment"}
+    assert given == {"dir", "noise", "upstream", "match", "strict", "redact", "redact_rules", "fail_on", "environment"}
 
 
 def _repeats(annotation):

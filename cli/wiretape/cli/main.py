@@ -43,7 +43,7 @@ CHILD_VERBS: dict[str, bool] = {"record": True, "run": True, "doctor": False}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Never returns; exit codes as in docs/exit-codes.md."""
+    """Never returns; docs/commands.md has the exit codes."""
     sys.exit(_run(list(sys.argv[1:] if argv is None else argv)))
 
 

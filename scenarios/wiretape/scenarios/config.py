@@ -62,21 +62,14 @@ class Config:
         return tuple(self._effective.values())
 
     def match_settings(self, scenario: Scenario | None = None) -> MatchSettings:
-        """Raises UsageError where something is asked for that this version does not do: its levels are exact and canonical."""
+        """Raises UsageError where the level `sequence` is asked for without `allow_drift`."""
         names = {field: "match" if field == "level" else field for field in MatchSettings.model_fields}
         settings = MatchSettings(**{field: self[name] for field, name in names.items()})
         if scenario:
             now = [field for field, name in names.items() if self._effective[name].level in ("variable", "flag")]
             settings = scenario.match_settings(settings).model_copy(update={field: getattr(settings, field) for field in now})
-        if settings.level is MatchLevel.SEQUENCE:
-            raise UsageError(
-                "this version has no match level `sequence`: no changed request is answered. Use exact or canonical."
-            )
-        if settings.volatile:
-            raise UsageError(
-                "this version sets no volatile fields aside when it matches, so `match.volatile` would do nothing. Take it out,"
-                " and let the agent send the same value in each run."
-            )
+        if settings.level is MatchLevel.SEQUENCE and not settings.allow_drift:
+            raise UsageError("the match level `sequence` answers changed requests, so it needs --allow-drift as well")
         return settings
 
     def capture_settings(self, scenario: Scenario | None = None) -> CaptureSettings:

@@ -74,7 +74,7 @@ def _lost(matcher: Matcher, exchange: Exchange) -> str | None:
         return None
     if exchange.fingerprint is None:
         given_up = exchange.end is End.CLIENT_CLOSED and exchange.timings.request_sent is None
-        return None if given_up else f"{_named(exchange)} has no fingerprint, so no request can find it"
+        return None if given_up or exchange.noise else f"{_named(exchange)} has no fingerprint, so no request can find it"
     found = matcher.find(exchange.request, exchange.session)
     if isinstance(found, Match) and found.exchange.seq == exchange.seq:
         return None

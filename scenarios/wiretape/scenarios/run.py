@@ -18,7 +18,7 @@ from wiretape.replay.matcher import Miss
 from wiretape.scenarios.config import Config
 from wiretape.scenarios.evidence import load
 from wiretape.scenarios.golden import Golden, beside, locate, replace_together
-from wiretape.scenarios.judging import refuse_misfits, refuse_unjudged
+from wiretape.scenarios.judging import refuse_misfits, refuse_unbuilt, refuse_unjudged
 from wiretape.scenarios.model import Scenario
 from wiretape.scenarios.session import Ran, exit_code_of, new_writer, run_behind, with_secrets
 from wiretape.traces.diff import Difference, diff
@@ -118,6 +118,7 @@ def run(options: RunOptions) -> Report:
     golden.refuse_unfinished()
     refuse_unjudged(scenario, options.config)
     refuse_misfits(scenario)
+    refuse_unbuilt(options.config.match_settings(scenario))
     saved = _saved(options, golden)
     place = Path(tempfile.mkdtemp(prefix="wiretape-run-"))
     try:

@@ -18,6 +18,7 @@ from wiretape.proxy.sidecar import Mode, Sidecar, SidecarSettings
 from wiretape.proxy.upstream import roots
 from wiretape.scenarios.config import Config
 from wiretape.scenarios.evidence import load
+from wiretape.scenarios.judging import refuse_unbuilt
 from wiretape.scenarios.session import new_writer, with_secrets
 from wiretape.traces.errors import UsageError
 from wiretape.traces.settings import RedactSettings
@@ -31,13 +32,15 @@ async def serve(config: Config, say: Callable[[str], None]) -> int:
     """Until SIGTERM, SIGINT or a shutdown by the control API; 0, or 3 where the recording is not whole."""
     stop, token = _stop_event(), _token(_path(config["token_file"]))
     mode, redact = Mode(config["mode"]), with_secrets(config.redact_settings())
+    match = config.match_settings()
+    refuse_unbuilt(match)
     writer = _writer(mode, config["store"], redact)
     settings = SidecarSettings(
         mode,
         _path(config["store"]),
         port=config["port"],
         capture=config.capture_settings(),
-        match=config.match_settings(),
+        match=match,
         redact=redact,
         ca_dir=_path(config["ca_dir"]),
     )
