@@ -21,7 +21,7 @@ def commands(page: str) -> str:
 
 
 def run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """In a copy of the checkout, with a folder of its own for what goes to /tmp, as one shell session that stops at an error."""
+    """In a copy of the checkout, with a folder of its own for /tmp, as one shell session that stops at an error."""
     for name in ("examples", "recordings", "docs", "scripts"):
         shutil.copytree(ROOT / name, folder / name)
     (folder / ".venv").symlink_to(Path(sys.prefix))

@@ -103,12 +103,15 @@ def _text(golden: Golden, evidence: Evidence, trace: Trace) -> Iterable[Verdict]
         yield _differing(golden, kept, made)
 
 
+_CHANGED = "it is not what the evidence shows: one of them changed, or how the scenario reads it (observe, tools, answer)"
+
+
 def _differing(golden: Golden, kept: str, made: str) -> Verdict:
     old, new = kept.splitlines(), made.splitlines()
     at = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     line = f"line {at + 1}: {_at(old, at)!r} in the text, {_at(new, at)!r} in the evidence"
     other = any(header(kept).get(field) != header(made)[field] for field in ("wiretape-trace", "decoders"))
-    why = "it was rendered by another version" if other else "it does not show what the evidence shows"
+    why = "it was rendered by another version" if other else _CHANGED
     message = f"{golden.trace.name}: {why}. If the evidence is right, take its rendering: replay accept {golden.db}"
     return Verdict(oracle="trace-text", status="failed", message=message, evidence=(line,))
 

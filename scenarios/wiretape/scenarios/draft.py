@@ -117,10 +117,9 @@ def _proposals(trace: Trace) -> Iterator[str]:
     for tool in list(dict.fromkeys(call.tool for call in calls))[:_MOST_TOOLS]:
         if _holds(trace, "tool-called", tool=tool):
             yield f"{{oracle: tool-called, tool: {_scalar(tool)}}}"
-    for tool in dict.fromkeys(step.tool for step in trace.steps if isinstance(step, ApprovalRequest | ApprovalDecision)):
-        named = {"tool": tool} if tool else {}
-        if _holds(trace, "approval-required", **named):
-            yield f"{{oracle: approval-required{f', tool: {_scalar(tool)}' if tool else ''}}}"
+    for asked in dict.fromkeys(step.tool for step in trace.steps if isinstance(step, ApprovalRequest | ApprovalDecision)):
+        if _holds(trace, "approval-required", **({"tool": asked} if asked else {})):
+            yield f"{{oracle: approval-required{f', tool: {_scalar(asked)}' if asked else ''}}}"
     if _holds(trace, "max-tool-calls", limit=len(calls)):
         yield f"{{oracle: max-tool-calls, limit: {len(calls)}}}"
     if _holds(trace, "no-error"):
