@@ -68,13 +68,19 @@ class Evidence:
         )
 
 
+_UNKEPT = {
+    False: "has no fingerprint, so no request can find it",
+    True: "has no fingerprint, since nobody took its body; if it is background traffic, set it aside with --noise HOST",
+}
+
+
 def _lost(matcher: Matcher, exchange: Exchange) -> str | None:
     """A refused CONNECT is no request, and a stdio conversation is not looked up; nor is what was never asked to its end."""
     if exchange.request.method == "CONNECT" or exchange.kind is ExchangeKind.STDIO or exchange.end is End.INTERRUPTED:
         return None
     if exchange.fingerprint is None:
         given_up = exchange.end is End.CLIENT_CLOSED and exchange.timings.request_sent is None
-        return None if given_up or exchange.noise else f"{_named(exchange)} has no fingerprint, so no request can find it"
+        return None if given_up or exchange.noise else f"{_named(exchange)} {_UNKEPT[exchange.end is End.REFUSED]}"
     found = matcher.find(exchange.request, exchange.session)
     if isinstance(found, Match) and found.exchange.seq == exchange.seq:
         return None
