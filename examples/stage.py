@@ -1,10 +1,12 @@
 """Everything the agents in this folder talk to, on free ports, in one process: `python -m examples.stage --ready-file F`.
 
 The provider listens twice, plain and with TLS under the real providers' names; beside it the MCP server and the HTTP tool. The
-ready file says how to reach them, directly or (`connect_to`, `upstream_ca`) through a recorder. SIGTERM stops all of it.
+ready file says how to reach them, directly or (`connect_to`, `upstream_ca`) through a recorder; F.env beside it sets the
+latter for `replay` when a shell reads it. SIGTERM stops all of it.
 """
 
 import argparse
+import shlex
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +24,7 @@ __all__ = ["main"]
 def main() -> None:
     options = _parser().parse_args()
     ca_file = options.ca_file or options.ready_file.with_name(options.ready_file.name + ".ca.pem")
+    environment = options.ready_file.with_name(options.ready_file.name + ".env")
     for file in (options.ready_file, ca_file):
         if not file.parent.is_dir():
             _parser().error(f"{file} can't be written: there is no folder {file.parent}; make it first")
@@ -36,12 +39,15 @@ def main() -> None:
         ]
 
         def ready(ports: Mapping[str, int]) -> None:
-            serving.write_ready_file(options.ready_file, _ready(ports, ca_file.absolute()))
+            content = _ready(ports, ca_file.absolute())
+            environment.write_text(_environment(content), encoding="utf-8")
+            serving.write_ready_file(options.ready_file, content)
 
         try:
             serving.run(listeners, ready)
         finally:
             options.ready_file.unlink(missing_ok=True)
+            environment.unlink(missing_ok=True)
 
 
 def _ready(ports: Mapping[str, int], ca_file: Path) -> dict[str, Any]:
@@ -62,6 +68,12 @@ def _ready(ports: Mapping[str, int], ca_file: Path) -> dict[str, Any]:
             "MCP_URL": f"http://127.0.0.1:{ports['mcp']}/mcp",
         },
     }
+
+
+def _environment(content: Mapping[str, Any]) -> str:
+    """Shell lines that tell a recorder where the real names are to be found."""
+    told = {"WIRETAPE_CONNECT_TO": ",".join(content["connect_to"]), "WIRETAPE_UPSTREAM_CA": content["upstream_ca"]}
+    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in told.items())
 
 
 def _parser() -> argparse.ArgumentParser:

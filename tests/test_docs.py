@@ -14,6 +14,7 @@ from wiretape.cli.main import VERBS, module_of
 from wiretape.proxy.control import ROUTES
 from wiretape.proxy.events import EVENT_FIELDS
 from wiretape.proxy.faults import FAULTS
+from wiretape.proxy.gateway import BUILT_IN
 from wiretape.proxy.rules.conditions import CONDITIONS
 from wiretape.proxy.rules.model import Answer, Match, Rule
 from wiretape.proxy.rules.placeholders import PLACEHOLDERS
@@ -43,8 +44,24 @@ def test_every_option_that_the_documentation_names_exists(verb: str) -> None:
     app.command(verb)(importlib.import_module(module_of(verb)).run)
     known = {name for parameter in typer.main.get_command(app).params for name in parameter.opts}
     section = text("commands.md").split(f"## {verb}\n", 1)[1].split("\n## ", 1)[0]
-    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", section.split("Capture options")[0].replace("run --save", "")))
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", section.replace("run --save", "").replace("`--` is", "")))
     assert named - known - {"--"} == set()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_option_of_a_verb_is_documented(verb: str) -> None:
+    import importlib  # noqa: PLC0415
+
+    app = typer.Typer(add_completion=False)
+    app.command(verb)(importlib.import_module(module_of(verb)).run)
+    options = {name for parameter in typer.main.get_command(app).params for name in parameter.opts if name.startswith("--")}
+    section = text("commands.md").split(f"## {verb}\n", 1)[1].split("\n## ", 1)[0]
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", section))
+    assert options - named - {"--help"} == set()
+
+
+def test_every_name_of_the_gateway_is_documented_with_its_address() -> None:
+    assert dict(re.findall(r"^\| `(\w+)` \| `(\S+)` \|", text("gateway.md"), re.MULTILINE)) == dict(BUILT_IN)
 
 
 def test_every_route_is_documented_and_no_other() -> None:

@@ -1,91 +1,62 @@
-"""The commands of the README's third job do what the page says beside them, line by line as they are printed."""
+"""The commands that a newcomer reads first, run as they are printed."""
 
 from __future__ import annotations
 
 import os
 import re
-import shlex
-import signal
-import socket
+import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+import tempfile
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent
+KEYS = ("_BASE_URL", "_API_KEY", "_PROXY", "_proxy")
 
 
-def commands() -> list[tuple[str, str]]:
-    """(command, what it prints) of the block about mock rules."""
-    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    lines = next(block for _, block in blocks if "replay mock" in block).splitlines()
-    return [(command.strip(), says.strip()) for command, _, says in (line.partition("   # ") for line in lines)]
+def commands(page: str) -> str:
+    return "\n".join(re.findall(r"^```sh\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE))
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
+def run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """In a copy of the checkout, with a folder of its own for /tmp, as one shell session that stops at an error."""
+    for name in ("examples", "recordings", "docs", "scripts"):
+        shutil.copytree(ROOT / name, folder / name)
+    (folder / ".venv").symlink_to(Path(sys.prefix))
+    place = Path(tempfile.mkdtemp(dir=folder))
+    kept = [key for key in os.environ if not key.endswith(KEYS) and not key.startswith("WIRETAPE_")]
+    environment = {key: os.environ[key] for key in kept}
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-m", "-c", script.replace("/tmp/", f"{place}/")],
+        cwd=folder,
+        env={**environment, "NO_COLOR": "1", "OPENAI_AGENTS_DISABLE_TRACING": "1", "XDG_RUNTIME_DIR": str(place)},
+        capture_output=True,
+        text=True,
+        timeout=110,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
 
 
-def until_open(port: int) -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    raise AssertionError(f"nothing listens on {port}")
+@pytest.mark.timeout(180)
+def test_the_commands_of_the_readme_run_as_they_are_printed(tmp_path: Path) -> None:
+    done = run(commands("README.md"), tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "red: exit code 1" in done.stdout
+    assert "sums passed" in done.stderr
+    assert (tmp_path / "recordings" / "weather.yaml").exists()
 
 
-class Shell:
-    """Runs lines as they are printed, but for the ports (others may hold them) and the store's place."""
-
-    def __init__(self, folder: Path) -> None:
-        self._ports = {"8080": str(free_port()), "8081": str(free_port())}
-        self._store = str(folder / "session.db")
-        self._started: list[subprocess.Popen[bytes]] = []
-        runtime = folder / "runtime"
-        runtime.mkdir(mode=0o700)
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        self._environment = {**os.environ, "PATH": path, "NO_COLOR": "1", "XDG_RUNTIME_DIR": str(runtime)}
-
-    def run(self, line: str) -> str:
-        for printed, mine in {**self._ports, "session.db": self._store}.items():
-            line = line.replace(printed, mine)
-        if line.endswith("&"):
-            self._started.append(subprocess.Popen(shlex.split(line[:-1]), cwd=ROOT, env=self._environment))
-            until_open(int(re.search(r"--port (\d+)", line)[1]))  # type: ignore[index]  # each line has one
-            return ""
-        done = subprocess.run(
-            ["sh", "-c", line], cwd=ROOT, env=self._environment, capture_output=True, text=True, timeout=60, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
-
-    def stop(self) -> None:
-        for process in reversed(self._started):
-            process.send_signal(signal.SIGTERM)
-            process.wait(20)
+@pytest.mark.timeout(180)
+def test_the_commands_of_the_examples_run_as_they_are_printed(tmp_path: Path) -> None:
+    done = run(commands("examples/README.md") + "\nkill %1", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "replay: recorded recordings/tools.db" in done.stderr
 
 
-@pytest.fixture
-def shell(tmp_path: Path) -> Iterator[Shell]:
-    made = Shell(tmp_path)
-    yield made
-    made.stop()
-
-
-def test_the_third_job_runs_as_printed(shell: Shell) -> None:
-    said = [(command, shell.run(command), says) for command, says in commands()]
-    told = [(printed, says) for _, printed, says in said if says]
-    assert len(told) == 2
-    assert [printed for printed, _ in told] == [says for _, says in told]
-    by_command = {command: printed for command, printed, _ in said}
-    assert "off weather-down: http path=/weather, met 1 times" in by_command["replay mock list"]
-    assert "status 503, mocked by weather-down" in by_command["replay show session.db"]
+def test_every_script_can_be_run() -> None:
+    named = re.findall(r"`(scripts/\S+\.sh)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert named
+    assert all(os.access(ROOT / name, os.X_OK) for name in named)

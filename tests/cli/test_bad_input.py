@@ -7,13 +7,14 @@ import resource
 import signal
 import socket
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 import trustme
-from support.command import agent, replay
+from support.command import REPLAY, agent, replay
 from support.upstream import Asked, Upstream, Wire, whole
 
 
@@ -188,3 +189,47 @@ def test_a_failing_command_keeps_its_own_code(tmp_path: Path, model: Upstream) -
     assert replay("record", "seven", "--", *agent(model.url, code=7), cwd=tmp_path).returncode == 7
     assert (tmp_path / "recordings" / "seven.db").exists()
     assert replay("record", "none", "--", "sh", "-c", "exit 9", cwd=tmp_path).returncode == 9
+
+
+def test_what_cannot_be_kept_is_said_before_the_command_runs(project: Path, model: Upstream) -> None:
+    (project / "plain").write_text("")
+    asked, command = len(model.asked), ["--", *agent(model.url)]
+    says(replay("run", "orders", "--save", "orders", *command, cwd=project), 2, "this recording exists")
+    says(replay("run", "orders", "--save", "a/b", *command, cwd=project), 2, "a name holds no /")
+    says(replay("run", "orders", "--json", "gone/x.json", *command, cwd=project), 2, "there is no folder gone")
+    says(replay("check", "recordings", "--json", "recordings", cwd=project), 2, "is a folder")
+    says(replay("record", "x", "--dir", "plain", *command, cwd=project), 2, "cannot be made")
+    says(replay("record", "x", "--dir", "/proc/xx", *command, cwd=project), 2, "cannot be made")
+    for address in ("http://[bad", "http://host:port", "socks5://host:1"):
+        says(replay("record", "x", *command, cwd=project, env={"HTTPS_PROXY": address}), 2, "proxy")
+    assert not (project / "recordings" / "x.db").exists()
+    (project / "recordings" / "orders.db").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    says(replay("record", "orders", "--update", *command, cwd=project), 3, "Git LFS", "without --update")
+    assert len(model.asked) == asked
+
+
+def test_a_folder_of_the_sidecar_that_cannot_be_made(tmp_path: Path) -> None:
+    done = replay("proxy", "--mode", "passthrough", "--port", "0", "--ca-dir", "/proc/zz", cwd=tmp_path)
+    says(done, 3, "/proc/zz")
+
+
+def test_an_output_that_is_full(project: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*REPLAY, "show", "orders"], cwd=project, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+        )
+    assert (done.returncode, done.stderr) == (3, "replay: No space left on device.\n")
+
+
+def test_names_are_looked_up_where_the_setting_says(project: Path, model: Upstream) -> None:
+    (project / "recordings").rename(project / "kept")
+    kept = {"WIRETAPE_DIR": "kept"}
+    for words in (["show", "orders"], ["ls"], ["accept", "orders"], ["diff", "orders", "orders"]):
+        assert replay(*words, cwd=project, env=kept).returncode == 0, words
+    assert replay("run", "orders", "--", *agent(model.url), cwd=project, env=kept).returncode == 0
+    says(replay("check", "orders", cwd=project, env=kept), 2, "Did you mean kept/orders.db?")
+    says(replay("show", "kept/orders.trace", cwd=project), 2, "kept/orders.db")
+
+
+def test_a_command_that_failed_before_it_asked_anything(project: Path) -> None:
+    says(replay("run", "orders", "--", "false", cwd=project), 3, "the command ended with 1 before any request")

@@ -93,11 +93,14 @@ def test_the_same_agent_runs_offline(project: Path, model: Upstream) -> None:
 def test_a_changed_agent_is_red_with_the_place_that_changed(project: Path, model: Upstream) -> None:
     done = replay("run", "orders", "--json", "run.json", "--", *agent(model.url, "Where is 8?"), cwd=project)
     assert done.returncode == 1
-    for words in ("$.messages[0].content", "Where is 7?", "Where is 8?", "get_order", "not called now"):
-        assert words in done.stderr
+    for words in ("$.messages[0].content", "Where is 7?", "Where is 8?", "replay record orders --update -- "):
+        assert done.stderr.count(words) == 1
+    assert "not called now" not in done.stderr
+    assert "what follows it differs too" in done.stderr
     report = json.loads((project / "run.json").read_text())
     assert (report["status"], report["exchanges"]["missed"]) == ("failed", 1)
     assert report["misses"][0]["differences"][0]["path"] == "$.messages[0].content"
+    assert any("get_order was called" in each["message"] for each in report["differences"])
     assert len(model.asked) == 2
 
 

@@ -78,6 +78,20 @@ def test_it_counts_the_checks_of_the_check_as_failures_and_not_as_assertions():
     assert decide([judged(PASS, checks=(drift,))]).results[0].verdicts == (drift, PASS)
 
 
+@pytest.mark.parametrize("risk", ["low", "critical"])
+def test_it_fails_files_that_changed_whatever_the_risk(risk):
+    drift = Verdict(oracle="trace-text", status="failed", message="the text differs from the evidence")
+    assert outcome(judged(PASS, checks=(drift,), risk=risk), fail_on="critical") == (["failed"], 1)
+
+
+@pytest.mark.parametrize(("error", "code"), [(2, "invalid_oracle"), (3, "oracle_broke")])
+def test_it_makes_an_error_of_an_oracle_that_cannot_judge_whatever_the_risk(error, code):
+    verdict = FAIL.model_copy(update={"error": error})
+    decision = decide([judged(PASS, verdict, risk="low")], "critical")
+    assert (decision.results[0].status, decision.results[0].code, decision.exit_code) == ("error", code, error)
+    assert decision.results[0].verdicts == (PASS, verdict)
+
+
 def test_it_makes_an_error_of_a_recording_whose_every_oracle_was_skipped():
     decision = decide([judged(SKIP, SKIP, risk="low")], "critical")
     assert (decision.results[0].status, decision.exit_code) == ("error", 3)

@@ -48,7 +48,7 @@ def test_it_shows_settings_files_that_load(tmp_path):
     for example in re.findall(r"```toml\n(.*?)```", SETTINGS_PAGE, re.DOTALL):
         (tmp_path / "wiretape.toml").write_text(example, encoding="utf-8")
         shown.append({each.setting.name for each in load_config(tmp_path).effective() if each.level == "file"})
-    several = {"dir", "noise", "upstream", "match", "volatile", "redact", "redact_rules", "fail_on", "environment"}
+    several = {"dir", "noise", "upstream", "match", "strict", "redact", "redact_rules", "fail_on", "environment"}
     assert shown == [several, {"prices"}]
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from support.traces import ask, asking, exchange, executed, handing, model, said, trace, user
 
+from wiretape.traces.decoders import decode
 from wiretape.traces.diff import Difference, diff
 from wiretape.traces.types import Asked, End, Said, Trace
 
@@ -73,8 +74,10 @@ def test_how_often_is_behaviour():
 def test_whether_a_call_was_carried_out_is_behaviour():
     before = trace(model(user("q"), asked=(ask("c1", "read"),)), executed("read"))
     events = [(1.5, "", {"type": "approval_decided", "tool": "read", "approved": False})]
-    found = only(diff(before, trace(model(user("q"), asked=(ask("c1", "read"),)), events=events)))
-    assert found.message == "turn 1: read was called with {}: carried out in the recording, denied now"
+    found = diff(before, trace(model(user("q"), asked=(ask("c1", "read"),)), events=events))
+    assert [each.message for each in found if each.kind == "call-state"] == [
+        "turn 1: read was called with {}: carried out in the recording, denied now"
+    ]
 
 
 def test_the_order_of_calls_asked_for_together_is_no_behaviour():
@@ -185,3 +188,73 @@ def test_arguments_that_are_no_json_are_compared_as_text():
 def test_a_retry_is_no_behaviour_of_its_own():
     cut = exchange(1, end=End.UPSTREAM_RESET), model(user("q"), text="Hel", complete=False)
     assert diff(trace(model(user("q"), text="Hello")), trace(cut, model(user("q"), text="Hello"))) == ()
+
+
+ASKED = {"type": "approval_requested", "tool": "refund"}
+GIVEN = {"type": "approval_decided", "tool": "refund", "approved": True}
+USED = {"type": "skill_used", "skill": "pdf"}
+PAID = {"type": "state_changed", "object": "order", "name": "A-17", "from": "open", "to": "paid"}
+
+
+def told(*events: dict[str, Any]) -> Trace:
+    return trace(model(user("q"), text="a"), events=[(2.0 + at, "", event) for at, event in enumerate(events)])
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "found"),
+    [
+        ([ASKED], [], [("approval-missing", "an approval of refund was asked for in the recording and is not asked for now")]),
+        ([GIVEN], [], [("decision-missing", "refund was approved in the recording and is not approved now")]),
+        ([], [GIVEN], [("decision-added", "refund is approved now and was not in the recording")]),
+        (
+            [GIVEN],
+            [GIVEN | {"approved": False}],
+            [("decision-changed", "refund was approved in the recording and refused now")],
+        ),
+        (
+            [GIVEN],
+            [GIVEN | {"tool": "pay"}],
+            [
+                ("decision-missing", "refund was approved in the recording and is not approved now"),
+                ("decision-added", "pay is approved now and was not in the recording"),
+            ],
+        ),
+        (
+            [ASKED],
+            [ASKED, ASKED],
+            [("approval-count", "an approval of refund was asked for once in the recording and twice now")],
+        ),
+        ([USED], [], [("skill-missing", "the skill pdf was used in the recording and is not used now")]),
+        (
+            [PAID],
+            [PAID | {"to": "void"}],
+            [
+                (
+                    "state-changed",
+                    'the order A-17 was changed from "open" to "paid" in the recording and from "open" to "void" now',
+                )
+            ],
+        ),
+    ],
+)
+def test_approvals_skills_and_state_are_behaviour(before: Any, now: Any, found: Any):
+    assert [(each.kind, each.message.removeprefix("turn 1: ")) for each in diff(told(*before), told(*now))] == found
+
+
+def test_call_ids_of_approvals_are_none():
+    assert diff(told(GIVEN | {"call_id": "c1"}), told(GIVEN | {"call_id": "c9"})) == ()
+
+
+def test_calls_that_nobody_asked_for_are_a_set():
+    """An agent that runs its tools by itself, several at once: who is first is chance."""
+    one, other, third = executed("t", id_="1", n=1), executed("t", id_="2", n=2), executed("u", id_="3")
+    assert diff(trace(one, other, third), trace(third, other, one)) == ()
+
+
+def test_traffic_of_mcp_that_needs_no_recording_is_no_behaviour():
+    session = (("Mcp-Session-Id", "s1"),)
+    bye = exchange(2, "DELETE", "http://tools.test/mcp", headers=session, status=405)
+    listening = exchange(3, "GET", "http://tools.test/mcp", headers=(*session, ("Accept", "text/event-stream")), status=405)
+    called = (exchange(1, "POST", "http://tools.test/mcp"), executed("t"))
+    made = [(each, decode(each, b"")) for each in (bye, listening)]
+    assert diff(trace(called), trace(called, *made)) == ()

@@ -40,6 +40,19 @@ def test_the_words_of_a_failed_connection_do_not_count():
     assert ending(trace(FAILED)).meaning == ending(trace(other)).meaning
 
 
+def test_the_words_of_a_cut_answer_do_not_count():
+    """The recorder quotes what broke the connection; a replay breaks it without words."""
+    told = exchange(1, end=End.UPSTREAM_TRUNCATED, error="peer closed connection"), CUT[1]
+    assert ending(trace(told)).meaning == ending(trace((exchange(1, end=End.UPSTREAM_TRUNCATED), CUT[1]))).meaning
+    assert ending(trace(told)).meaning == ending(trace(CUT)).meaning
+
+
+def test_a_certificate_that_was_refused_ends_nothing():
+    refused = exchange(2, "CONNECT", "https://other.test:443", status=None, end=End.REFUSED, error="unknown CA")
+    assert ending(trace(model(user("q"), text="a"), refused)) == ending(trace(model(user("q"), text="a")))
+    assert ending(trace(refused)).words == "without a model call"
+
+
 def test_it_finds_what_was_said_and_answered():
     made = trace(model(user("q"), user("now"), text="a"), model(user("q"), user("now"), said("a"), user("r"), text="b"))
     assert inputs(made) == {1: (1, "q\nnow"), 2: (4, "r")}

@@ -213,3 +213,52 @@ def test_it_may_be_read_while_an_iteration_goes_on(tmp_path: Path) -> None:
             seen.append(exchange.seq)
     assert seen == [1, 2, 3, 4, 5, 6]
     writer.close()
+
+
+CELLS = [
+    "UPDATE responses SET status = 'x'",
+    "UPDATE responses SET status = 99999",
+    "UPDATE responses SET headers = '[[1, 2]]'",
+    "UPDATE exchanges SET seq = x'0102'",
+    "UPDATE exchanges SET method = x'ff'",
+    "UPDATE exchanges SET rule = x'ff'",
+    "UPDATE exchanges SET kind = 'pigeon'",
+    "UPDATE exchanges SET source = 'rumour'",
+    "UPDATE exchanges SET started_at = 1e300",
+    "UPDATE exchanges SET headers = '{'",
+    "UPDATE exchanges SET fingerprint = 'odd'",
+    "UPDATE ends SET \"end\" = 'odd'",
+    "UPDATE ends SET first_byte = 'x'",
+    "UPDATE ends SET chunks = 'x'",
+    "UPDATE recordings SET started_at = 1e300",
+    "UPDATE recordings SET status = 'odd'",
+    "UPDATE recordings SET labels = '[]'",
+    "UPDATE recordings SET name = x'ff'",
+    "UPDATE events SET payload = '[]'",
+    "UPDATE events SET at = 'x'",
+    "UPDATE messages SET sender = 'x'",
+    "UPDATE messages SET data = 'x'",
+]
+
+
+@pytest.mark.parametrize("statement", CELLS)
+def test_a_cell_that_cannot_mean_anything_is_damage(statement: str, tmp_path: Path) -> None:
+    """SQLite takes any value in any column."""
+    path = tmp_path / "a.db"
+    writer = opened(path)
+    put(writer, replace(base, messages=(Message(1, "client", "text", b"hi"),)))
+    writer.event(3.0, "", {"type": "skill_used", "skill": "returns"})
+    writer.close()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute(statement)
+        db.commit()
+    with pytest.raises(StoreError, match="damaged"):
+        read_all(path)
+
+
+def read_all(path: Path) -> None:
+    with Store.open(path) as store:
+        info, _ = store.choose()
+        list(store.keys(info))
+        list(store.exchanges(info))
+        store.events(info)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from wiretape.cli import options
 from wiretape.scenarios.accept import accept
 
 __all__ = ["run"]
@@ -19,5 +20,5 @@ def run(
 
     For a recording whose trace text was made by other decoders, and for a run kept with `replay run --save`.
     """
-    for line in accept(name):
+    for line in accept(name, options.folder(context)):
         context.obj.say(f"replay: {line}")

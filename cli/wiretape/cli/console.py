@@ -7,13 +7,15 @@ import logging
 import os
 import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import IO, Any
 
 from rich.console import Console
 
 from wiretape.oracles.reports.escape import terminal
+from wiretape.traces.errors import TechnicalError, UsageError
 
-__all__ = ["Output", "printable", "say_error"]
+__all__ = ["Output", "printable", "refuse_unwritable", "say_error"]
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,35 @@ class Output:
             print(text, file=sys.stderr)  # noqa: T201
 
     def result(self, text: str) -> None:
-        """What was asked for, on standard output."""
-        print(text)  # noqa: T201
+        """What was asked for, on standard output; what it cannot encode (half a character of a recording) is spelled out."""
+        coding = sys.stdout.encoding or "utf-8"
+        print(text.encode(coding, "backslashreplace").decode(coding))  # noqa: T201
 
     def json(self, value: Any) -> None:
         self.result(json.dumps(value, ensure_ascii=False, indent=2))
+
+    def report(self, path: Path, text: str) -> None:
+        """A report into the file that was asked for; `-` is standard output. TechnicalError where it cannot be written."""
+        if str(path) == "-":
+            self.result(text.rstrip("\n"))
+            return
+        try:
+            path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        except OSError as error:
+            raise TechnicalError(f"{path}: the report could not be written ({error.strerror}).") from None
+
+
+def refuse_unwritable(path: Path | None) -> None:
+    """UsageError where no report can be written there: asked before the work, whose result would be lost."""
+    if path is None or str(path) == "-":
+        return
+    folder = path.parent
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; expected a file for the report, or - for standard output.")
+    if not folder.is_dir():
+        raise UsageError(f"{path}: there is no folder {folder} for the report. Make it, or name another file.")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise UsageError(f"{path}: the report cannot be written there. Name another file.")
 
 
 def say_error(sentence: str) -> None:

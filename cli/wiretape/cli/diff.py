@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from wiretape.cli import options
 from wiretape.cli.console import printable
-from wiretape.scenarios.evidence import load
-from wiretape.traces.diff import Difference, diff
+from wiretape.scenarios.evidence import differences
+from wiretape.traces.diff import Difference
 from wiretape.traces.errors import UsageError
 
 __all__ = ["run"]
@@ -21,11 +22,11 @@ def run(
     b: Annotated[str, typer.Argument(help="The recording that may differ.")],
     format: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
 ) -> int:
-    """Compare the behaviour in two recordings: calls, their arguments and order, the answer, the end. 0 same, 1 different."""
+    """Compare the behaviour in two recordings: calls, their arguments and order, approvals, the answer, the end. 0 same,
+    1 different."""
     if format not in ("text", "json"):
         raise UsageError(f"--format: expected text or json, got {format!r}.")
-    with load(a) as first, load(b) as second:
-        found = diff(first.trace(), second.trace())
+    found = differences(a, b, options.folder(context))
     if format == "json":
         context.obj.json({"same": not found, "differences": [_json(each) for each in found]})
     elif not found:

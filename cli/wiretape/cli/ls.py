@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from wiretape.cli import options
 from wiretape.cli.console import printable
 from wiretape.scenarios.golden import databases
 from wiretape.traces.errors import StoreError
@@ -24,7 +25,7 @@ def run(
 ) -> int:
     """List recordings: name, status, start, exchanges."""
     code = 0
-    for path in databases(paths or [Path("recordings")]):
+    for path in databases(paths or [options.folder(context)]):
         try:
             for line in _lines(path):
                 context.obj.result(printable(line))

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import version
 from keyword import iskeyword
 from typing import Any
 
 import typer
+import typer.core
 import typer.exceptions
 
 from wiretape.cli.console import Output, say_error
@@ -45,7 +48,7 @@ CHILD_VERBS: dict[str, bool] = {"record": True, "run": True, "doctor": False}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Never returns; exit codes as in docs/exit-codes.md."""
+    """Never returns; docs/commands.md has the exit codes."""
     sys.exit(_run(list(sys.argv[1:] if argv is None else argv)))
 
 
@@ -55,6 +58,7 @@ def _run(argv: list[str]) -> int:
     try:
         _check_child(verb, own, child)
         code = _app(verb)(own, prog_name="replay", obj=Output(child=child), standalone_mode=False)
+        sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except typer.exceptions.TyperException as error:
         if isinstance(error, typer.Abort):
@@ -67,9 +71,24 @@ def _run(argv: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read our output has seen enough; Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()  # whoever read our output has seen enough
         return 0
+    except OSError as error:
+        _silence()
+        say_error(f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}.")
+        return 3
+    except Exception as error:  # no traceback reaches a user who did not ask for it
+        say_error(
+            f"this is a bug of wiretape, please report it ({type(error).__name__}: {' '.join(str(error).split())[:200]})."
+        )
+        if "-v" in own or "--verbose" in own:
+            traceback.print_exc()
+        return 3
+
+
+def _silence() -> None:
+    """Python would complain once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def module_of(verb: str) -> str:
@@ -112,8 +131,37 @@ def _app(verb: str | None) -> Any:
     wanted = [verb] if verb in VERBS else list(VERBS)
     for name in wanted:
         module = import_module(module_of(name))
-        app.command(name, help=module.run.__doc__ or VERBS[name], short_help=VERBS[name])(module.run)
+        command = app.command(
+            name, cls=_CLASSES[CHILD_VERBS.get(name)], help=module.run.__doc__ or VERBS[name], short_help=VERBS[name]
+        )
+        command(module.run)
     return typer.main.get_command(app)
+
+
+class _WithChild(typer.core.TyperCommand):
+    """A verb whose command stands behind `--`."""
+
+    child = "-- CMD…"
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), self.child]
+
+
+class _WithOptionalChild(_WithChild):
+    child = "[-- CMD…]"
+
+
+_CLASSES: dict[bool | None, type[typer.core.TyperCommand]] = {
+    True: _WithChild,
+    False: _WithOptionalChild,
+    None: typer.core.TyperCommand,
+}
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"wiretape {version('wiretape')}")  # noqa: T201
+        raise typer.Exit
 
 
 def _global(
@@ -121,5 +169,6 @@ def _global(
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Say only what went wrong."),
     verbose: bool = typer.Option(False, "--verbose", "-v", help="Say more about what happens."),
     no_color: bool = typer.Option(False, "--no-color", help="No colour, also on a terminal."),
+    _: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
 ) -> None:
     context.obj = context.obj.with_flags(quiet=quiet, verbose=verbose, color=not no_color)

@@ -23,6 +23,7 @@ __all__ = [
     "Pace",
     "ServePartial",
     "UpstreamCa",
+    "folder",
     "settings",
 ]
 
@@ -36,12 +37,24 @@ Noise = Annotated[list[str], typer.Option("--noise", metavar="HOST", help="Set t
 AllowHost = Annotated[list[str], typer.Option("--allow-host", metavar="HOST", help="Refuse every other host.")]
 DenyHost = Annotated[list[str], typer.Option("--deny-host", metavar="HOST", help="Refuse this host.")]
 Pace = Annotated[str, typer.Option("--pace", metavar="instant|recorded|FLOAT", help="How fast recorded answers come.")]
-Match = Annotated[str, typer.Option("--match", metavar="LEVEL", help="The loosest level of match that answers.")]
+Match = Annotated[
+    str,
+    typer.Option(
+        "--match",
+        metavar="LEVEL",
+        help="The loosest level that answers: exact or canonical (normalised and rebound are canonical in this version).",
+    ),
+]
 Exhausted = Annotated[
     str, typer.Option("--exhausted", metavar="error|repeat-last", help="When all recorded answers to a request are given.")
 ]
 ServePartial = Annotated[bool, typer.Option("--serve-partial", help="Answer from interrupted exchanges too.")]
-AllowDrift = Annotated[bool, typer.Option("--allow-drift", help="Let --match sequence answer changed requests.")]
+AllowDrift = Annotated[bool, typer.Option("--allow-drift", help="For --match sequence, which this version does not have.")]
+
+
+def folder(context: typer.Context) -> Path:
+    """Where names of recordings are looked up."""
+    return Path(settings(context)["dir"])
 
 
 def settings(context: typer.Context) -> Config:

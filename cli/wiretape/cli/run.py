@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from wiretape.cli import options
-from wiretape.cli.console import Output, printable
+from wiretape.cli.console import Output, printable, refuse_unwritable
 from wiretape.scenarios.run import Report, RunOptions
 from wiretape.scenarios.run import run as run_recording
 
@@ -27,19 +27,27 @@ def run(
     allow_drift: options.AllowDrift = False,
     noise: options.Noise = [],
     save: Annotated[str | None, typer.Option("--save", metavar="NAME2", help="Keep this run as a recording.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON; - is standard output.")
+    ] = None,
 ) -> int:
     """Run a command against a recording, offline, and compare its behaviour.
 
     replay run refund -- python agent.py
 
-    No byte goes to a provider. 0: same behaviour, and the scenario's oracles passed; 1: not; 3: it could not be told.
+    No byte goes to a provider. 0: same behaviour, and no oracle of the scenario failed; 1: not; 2: the scenario does not fit;
+    3: it could not be told. Without oracles the comparison alone decides.
     """
-    report = run_recording(RunOptions(name, context.obj.command, options.settings(context), save))
+    config = options.settings(context)
+    refuse_unwritable(json_file)
+    report = run_recording(RunOptions(name, context.obj.command, config, save))
     if json_file:
-        json_file.write_text(json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        context.obj.report(json_file, json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n")
     _tell(context.obj, name, report)
-    return 0 if report.status == "passed" else 1
+    return _CODES[report.status]
+
+
+_CODES = {"passed": 0, "failed": 1, "error": 3}
 
 
 def _tell(output: Output, name: str, report: Report) -> None:
@@ -53,4 +61,6 @@ def _tell(output: Output, name: str, report: Report) -> None:
     if report.unused:
         numbers = ", ".join(map(str, report.unused))
         output.say(f"replay: not asked for: exchange {numbers}{'' if report.strict else ' (--strict makes this a failure)'}")
+    if report.options.save:
+        output.say(f"replay: kept as {report.options.save}, beside {name}; make it golden: replay accept {report.options.save}")
     output.say(f"replay: {name} {report.status}")

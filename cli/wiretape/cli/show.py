@@ -6,6 +6,7 @@ import sys
 
 import typer
 
+from wiretape.cli import options
 from wiretape.cli.console import Output, printable
 from wiretape.cli.options import settings
 from wiretape.scenarios.evidence import Evidence, load
@@ -32,7 +33,9 @@ def run(
     if format not in ("text", "json"):
         raise UsageError(f"--format: expected text or json, got {format!r}.")
     output = context.obj
-    with load(recording) as evidence:
+    if recording.endswith(".trace"):
+        raise UsageError(f"{recording} is text already: read it as it is, or name the evidence: {recording[:-6]}.db")
+    with load(recording, folder=options.folder(context)) as evidence:
         if raw is not None:
             _raw(evidence.exchange(raw))
         elif exchanges and format == "json":

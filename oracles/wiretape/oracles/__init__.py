@@ -24,7 +24,7 @@ from wiretape.oracles import (
 from wiretape.oracles.base import Oracle, OracleUse, Verdict
 from wiretape.traces.types import Trace
 
-__all__ = ["ORACLES", "Oracle", "OracleUse", "Verdict", "judge"]
+__all__ = ["ORACLES", "Oracle", "OracleUse", "Verdict", "judge", "misfit"]
 
 ORACLES: dict[str, Oracle] = {
     "approval-not-required": approval_not_required.ORACLE,
@@ -44,3 +44,8 @@ ORACLES: dict[str, Oracle] = {
 def judge(trace: Trace, use: OracleUse, table: Mapping[str, Oracle] = ORACLES) -> Verdict:
     """The verdict of one entry of a scenario's `oracles`; never raises (`base` says what becomes of mistakes)."""
     return base.judge(trace, use, table)
+
+
+def misfit(use: OracleUse, table: Mapping[str, Oracle] = ORACLES) -> str | None:
+    """Why nothing can judge by this entry, or None: asked before an agent is run for it."""
+    return base.misfit(use, table)

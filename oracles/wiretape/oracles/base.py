@@ -2,7 +2,8 @@
 
 An oracle's file holds its parameters as a frozen model, its check, and one `Check` that joins them under its name. Wrong
 parameters, an unknown name and an oracle that raises all become failed verdicts with a sentence, never an exception: a
-scenario that cannot be judged must not look like one that passed, nor hide the verdicts beside it.
+scenario that cannot be judged must not look like one that passed, nor hide the verdicts beside it. Such a verdict carries the
+exit code that it makes of its recording, whatever the risk.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wiretape.traces.types import Json, Trace
 
@@ -32,6 +33,7 @@ __all__ = [
     "canonical_name",
     "failed",
     "judge",
+    "misfit",
     "passed",
     "short",
     "skipped",
@@ -60,6 +62,8 @@ class Verdict(Frozen):
     """The seq of each step concerned, ascending."""
     risk: Risk | None = None
     """Overrides the scenario's; None leaves it."""
+    error: Literal[2, 3] | None = Field(default=None, exclude=True)
+    """The exit code of a verdict that judged nothing: 2 where the entry does not fit, 3 where the oracle broke."""
 
 
 class OracleUse(Frozen):
@@ -147,16 +151,27 @@ def canonical_name(name: str) -> str:
 def judge(trace: Trace, use: OracleUse, table: Mapping[str, Oracle]) -> Verdict:
     """The verdict of the oracle that `use` names. Never raises: see the module."""
     name = canonical_name(use.oracle)
+    if wrong := misfit(use, table):
+        shown = name if name in table else use.oracle
+        return Verdict(oracle=shown, status="failed", message=wrong, risk=use.risk, error=2)
+    try:
+        verdict = table[name].judge(trace, use.parameters)
+    except Exception as error:  # the module says why: a bug in one oracle must not take the others' verdicts with it
+        verdict = Verdict(oracle=name, status="failed", message=_bug(name, error), error=3)
+    return verdict.model_copy(update={"risk": use.risk})
+
+
+def misfit(use: OracleUse, table: Mapping[str, Oracle]) -> str | None:
+    """Why nothing can judge by this entry, as a sentence: no such oracle, or parameters that it does not take."""
+    name = canonical_name(use.oracle)
     oracle = table.get(name)
     if oracle is None:
-        return Verdict(oracle=use.oracle, status="failed", message=_unknown(use.oracle, name, table), risk=use.risk)
+        return _unknown(use.oracle, name, table)
     try:
-        verdict = oracle.judge(trace, use.parameters)
+        oracle.parameters.model_validate(dict(use.parameters))
     except ValidationError as error:
-        verdict = Verdict(oracle=name, status="failed", message=_misfit(oracle, error))
-    except Exception as error:  # the module says why: a bug in one oracle must not take the others' verdicts with it
-        verdict = Verdict(oracle=name, status="failed", message=_bug(name, error))
-    return verdict.model_copy(update={"risk": use.risk})
+        return _misfit(oracle, error)
+    return None
 
 
 def _unknown(written: str, name: str, table: Mapping[str, Oracle]) -> str:

@@ -1,10 +1,12 @@
 """From verdicts to an exit code (DESIGN.md §7), as pure values.
 
-Of a recording, the first that holds: its files cannot be judged → error; its scenario cannot be executed here → skipped; no
-oracle judges it → failed as unasserted; every oracle was skipped → error; something failed → failed; else passed.
+Of a recording, the first that holds: its files cannot be judged, an oracle that its scenario names does not exist, takes other
+parameters or broke, or every oracle was skipped → error; its scenario cannot be executed here → skipped; its files are not what
+they were → failed; no oracle judges it → failed as unasserted; something failed → failed; else passed.
 
-Of the gate: an error counts with its own exit code and an unasserted recording with 1, whatever `--fail-on` says; a failure
-counts with 1 where its risk reaches `--fail-on`; the highest wins. Nothing to check and all skipped are 3.
+Of the gate: an error counts with its own exit code, and files that changed and an unasserted recording with 1, whatever the
+risk and `--fail-on`; a failed oracle counts with 1 where its risk reaches `--fail-on`; the highest wins. Nothing to check and
+all skipped are 3.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ class Judged(Frozen):
     verdicts: tuple[Verdict, ...] = ()
     """Of the scenario's oracles; empty: unasserted."""
     checks: tuple[Verdict, ...] = ()
-    """Of the check itself (the trace text against the evidence …): they can fail a recording, and assert nothing."""
+    """Of the check itself (the trace text against the evidence …): whether the files are whole is no oracle, so these fail a
+    recording whatever its risk, and assert nothing."""
     problem: Problem | None = None
     not_executed: str | None = None
     """Why its scenario cannot be executed here."""
@@ -118,17 +121,23 @@ def _result(judged: Judged, fail_on: FailOn, allow_unasserted: bool) -> Result:
         return _end(judged, "error", failure.message, failure.code, failure.exit_code)
     if judged.not_executed is not None:
         return _end(judged, "skipped", judged.not_executed, "not_executed", 0)
+    broken = any(check.status == "failed" for check in judged.checks)
     if not judged.verdicts and not allow_unasserted:
         return _end(judged, "failed", _UNASSERTED, "unasserted", 1)
-    wrong = [verdict for verdict in (*judged.checks, *judged.verdicts) if verdict.status == "failed"]
+    wrong = [verdict for verdict in judged.verdicts if verdict.status == "failed"]
     reached = any(_reaches(verdict.risk or judged.risk or _DEFAULT_RISK, fail_on) for verdict in wrong)
-    return _end(judged, "failed" if wrong else "passed", None, None, int(reached))
+    return _end(judged, "failed" if broken or wrong else "passed", None, None, int(broken or reached))
 
 
 _UNASSERTED = "no oracle judges it: give its scenario at least one, or allow it with --allow-unasserted"
 
 
 def _unjudged(judged: Judged) -> Problem | None:
+    faults = [verdict for verdict in judged.verdicts if verdict.error]
+    if faults:
+        broke = any(verdict.error == 3 for verdict in faults)
+        message = f"{len(faults)} of its oracles cannot judge" if len(faults) > 1 else "one of its oracles cannot judge"
+        return Problem(message=message, exit_code=3 if broke else 2, code="oracle_broke" if broke else "invalid_oracle")
     executed = judged.not_executed is None
     if executed and judged.verdicts and all(verdict.status == "skipped" for verdict in judged.verdicts):
         return Problem(message="every oracle was skipped, so nothing was judged", code="all_oracles_skipped")

@@ -176,7 +176,9 @@ class ReplayApp:
         if recorded is None:
             recorded = _never_answered(exchange.error)
             exchange = replace(exchange, end=End.COMPLETE)
-        return plan(exchange, rpc.with_live_ids(exchange, recorded, request), request, self._settings.pace or 0.0)
+        ended = match.exchange.end
+        made = plan(exchange, rpc.with_live_ids(exchange, recorded, request), request, self._settings.pace or 0.0)
+        return replace(made, ended=End.UPSTREAM_TRUNCATED if ended in (None, End.INTERRUPTED) else ended)
 
     async def _mock(self, wire: Wire, route: Route, request: Request, asked: Asked) -> None:
         async def base() -> Plan:

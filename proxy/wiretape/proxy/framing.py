@@ -64,6 +64,8 @@ class Plan:
     """Seconds before the head."""
     failure: str | None = None
     """The fault that a rule put in."""
+    ended: End | None = None
+    """How the recorded exchange ended: what is played to its end ends so again. None where nothing was recorded."""
 
     @property
     def body(self) -> bytes:

@@ -42,7 +42,7 @@ async def break_up(wire: Wire, end: End | None, live: Live) -> None:
     elif end is not End.UPSTREAM_TRUNCATED:
         await wire.until_gone(_SILENCE)
     wire.hang_up()
-    live.end(end if end in (End.UPSTREAM_RESET, End.UPSTREAM_TRUNCATED) else End.CLIENT_CLOSED)
+    live.end(end or End.CLIENT_CLOSED)
 
 
 def say(wire: Wire, status: int, headers: Headers, body: bytes) -> None:
@@ -77,24 +77,24 @@ async def _finish(wire: Wire, made: Plan, live: Live) -> None:
         live.end(End.CLIENT_CLOSED, made.failure)
     elif made.ending is Ending.WHOLE:
         wire.finish()
-        live.end(End.COMPLETE, made.failure)
+        _ended(live, End.COMPLETE, made)
     elif made.ending is Ending.RESET:
         # An RST may overtake what was written before it: give those bytes a moment to arrive.
         await asyncio.sleep(0.05)
         wire.reset()
-        _broken(live, End.UPSTREAM_RESET, made)
+        _ended(live, End.UPSTREAM_RESET, made)
     elif made.ending in (Ending.HANG_UP, Ending.BAD_CHUNK):
         wire.hang_up()
-        _broken(live, End.UPSTREAM_TRUNCATED, made)
+        _ended(live, End.UPSTREAM_TRUNCATED, made)
     else:
         await wire.until_gone(_SILENCE)
         wire.hang_up()
-        live.end(End.CLIENT_CLOSED, made.failure)
+        live.end(made.ended or End.CLIENT_CLOSED, made.failure)
 
 
-def _broken(live: Live, end: End, made: Plan) -> None:
+def _ended(live: Live, end: End, made: Plan) -> None:
     """A failure that a rule put in is not the upstream's."""
-    live.end(End.COMPLETE if made.failure else end, made.failure)
+    live.end(End.COMPLETE if made.failure else made.ended or end, made.failure)
 
 
 def framed(piece: bytes, framing: Framing) -> bytes:

@@ -84,15 +84,23 @@ class UpstreamSettings:
 
 def _proxy(environment: Mapping[str, str], scheme: str) -> str | None:
     names = (f"{scheme}_proxy", f"{scheme.upper()}_PROXY", "all_proxy", "ALL_PROXY")
-    found = next((environment[name] for name in names if environment.get(name)), None)
-    if found is None or urlsplit(found).scheme in ("http", "https"):
-        return found
-    if "://" not in found:
-        return f"http://{found}"
-    raise UsageError(
-        f"the proxy {urlsplit(found).scheme}://… of your environment cannot be chained: only http:// and https:// proxies can."
-        " Unset it, or name an http:// proxy."
-    )
+    name = next((name for name in names if environment.get(name)), None)
+    if name is None:
+        return None
+    found = environment[name] if "://" in environment[name] else f"http://{environment[name]}"
+    try:
+        parts = urlsplit(found)
+        whole = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        whole = False
+    if not whole:
+        raise UsageError(f"{name}: expected the address of a proxy such as http://host:port. Mend it, or unset it.")
+    if parts.scheme not in ("http", "https"):
+        raise UsageError(
+            f"the proxy {parts.scheme}://… of your environment cannot be chained: only http:// and https:// proxies can."
+            " Unset it, or name an http:// proxy."
+        )
+    return found
 
 
 def _no_proxy(environment: Mapping[str, str]) -> tuple[str, ...]:

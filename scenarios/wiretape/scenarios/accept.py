@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from wiretape.scenarios.evidence import load
-from wiretape.scenarios.golden import beside, replace_text
+from wiretape.scenarios.golden import RECORDINGS, beside, replace_text
 from wiretape.traces.exports.text import body, render
 
 __all__ = ["accept"]
 
 
-def accept(recording: str) -> tuple[str, ...]:
+def accept(recording: str, folder: Path = RECORDINGS) -> tuple[str, ...]:
     """What changed, a line each. UsageError or StoreError where the recording is not whole."""
-    golden, scenario = beside(recording)
+    golden, scenario = beside(recording, folder)
     golden.refuse_unfinished()
-    with load(recording, scenario) as evidence:
+    with load(recording, scenario, folder) as evidence:
         text = render(evidence.trace(), evidence=evidence.digest())
-    old = golden.trace.read_text(encoding="utf-8") if golden.trace.exists() else None
+    old = golden.trace.read_bytes().decode("utf-8", "replace") if golden.trace.is_file() else None
     if old == text:
         return (f"{golden.trace} already is the rendering of {golden.db}",)
     replace_text(golden.trace, text)

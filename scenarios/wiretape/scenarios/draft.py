@@ -17,7 +17,7 @@ from wiretape.oracles.base import OracleUse
 from wiretape.traces.redact import Redactor
 from wiretape.traces.secrets import MARK, is_secret_header, is_secret_name
 from wiretape.traces.settings import RedactSettings
-from wiretape.traces.types import FinalAnswer, ToolCall, Trace, UserMessage
+from wiretape.traces.types import ApprovalDecision, ApprovalRequest, FinalAnswer, ToolCall, Trace, UserMessage
 
 __all__ = ["FILL_IN", "draft", "without_secrets"]
 
@@ -30,8 +30,8 @@ _SECRETS = """\
 # Values that look like secrets were taken out of the command: ${NAME} is read from the environment when it runs.
 """
 _PROPOSED = """\
-# Nothing is asserted until you uncomment: `replay check` fails until then. All of these hold of what was recorded; keep
-# what must stay true, and put a few words of your own where the answer is quoted.
+# Nothing is asserted until you uncomment: `replay check` fails until then. These hold of what was recorded, but for FILL IN,
+# where words of yours belong; keep what must stay true.
 # oracles:
 """
 _PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./=@+-]*")
@@ -117,6 +117,9 @@ def _proposals(trace: Trace) -> Iterator[str]:
     for tool in list(dict.fromkeys(call.tool for call in calls))[:_MOST_TOOLS]:
         if _holds(trace, "tool-called", tool=tool):
             yield f"{{oracle: tool-called, tool: {_scalar(tool)}}}"
+    for asked in dict.fromkeys(step.tool for step in trace.steps if isinstance(step, ApprovalRequest | ApprovalDecision)):
+        if _holds(trace, "approval-required", **({"tool": asked} if asked else {})):
+            yield f"{{oracle: approval-required{f', tool: {_scalar(asked)}' if asked else ''}}}"
     if _holds(trace, "max-tool-calls", limit=len(calls)):
         yield f"{{oracle: max-tool-calls, limit: {len(calls)}}}"
     if _holds(trace, "no-error"):

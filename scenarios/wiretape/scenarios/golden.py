@@ -16,6 +16,7 @@ from typing import Self
 from wiretape.scenarios.files import load_scenario
 from wiretape.scenarios.model import Scenario
 from wiretape.scenarios.replacing import recover, replace_text, replace_together
+from wiretape.scenarios.walking import below
 from wiretape.traces.errors import StoreError, UsageError
 from wiretape.traces.store import Store
 
@@ -56,6 +57,17 @@ class Golden:
         """The evidence does: a scenario may be there before its recording, and a trace alone proves nothing."""
         return self.db.exists() or self.db.is_symlink()
 
+    def text(self) -> str | None:
+        """The trace text; None where there is none. StoreError where what lies there is no text."""
+        try:
+            return self.trace.read_text(encoding="utf-8") if self.trace.exists() else None
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise StoreError(
+                f"{self.trace}: expected a trace as text, but it cannot be read ({why}). Restore it, or remove it and write it"
+                f" anew: replay accept {self.db}"
+            ) from None
+
     def refuse_unfinished(self) -> None:
         """StoreError unless the evidence is one closed file: no `-wal` beside it, no Git LFS pointer, its marker there."""
         log = self.db.with_name(f"{self.db.name}-wal")
@@ -89,7 +101,7 @@ def beside(recording: str, folder: Path = RECORDINGS) -> tuple[Golden, Scenario 
 
 
 def databases(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Every `.db` that the paths name or that lies below them, hidden folders left out, each once, in the order of names.
+    """Every `.db` that the paths name or that lies below them (walking.py says where), each once, in the order of names.
 
     Raises UsageError for a path that is not there.
     """
@@ -97,16 +109,10 @@ def databases(paths: Iterable[Path]) -> tuple[Path, ...]:
     for path in paths:
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder.")
-        for each in sorted(_below(path)) if path.is_dir() else [path]:
+        for each in [each for each in below(path) if each.suffix == ".db"] if path.is_dir() else [path]:
             recover(each)
             found.setdefault(each)
     return tuple(found)
-
-
-def _below(folder: Path) -> Iterable[Path]:
-    for path in folder.rglob("*.db"):
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
-            yield path
 
 
 def _split(recording: str, folder: Path) -> tuple[Path, str | None]:

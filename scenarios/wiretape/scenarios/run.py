@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,11 +16,12 @@ from wiretape.proxy.clients import diagnosis
 from wiretape.proxy.sidecar import Mode, SidecarSettings
 from wiretape.replay.matcher import Miss
 from wiretape.scenarios.config import Config
-from wiretape.scenarios.evidence import Evidence, load
+from wiretape.scenarios.evidence import load
 from wiretape.scenarios.golden import Golden, beside, locate, replace_together
+from wiretape.scenarios.judging import refuse_misfits, refuse_unbuilt, refuse_unjudged
 from wiretape.scenarios.mocking import mock_settings
 from wiretape.scenarios.model import Scenario
-from wiretape.scenarios.session import Ran, new_writer, run_behind, with_secrets
+from wiretape.scenarios.session import Ran, exit_code_of, new_writer, run_behind, with_secrets
 from wiretape.traces.diff import Difference, diff
 from wiretape.traces.errors import CaptureError, UsageError
 from wiretape.traces.settings import RedactSettings
@@ -34,12 +37,18 @@ class RunOptions:
     config: Config
     save: str | None = None
 
+    @property
+    def folder(self) -> Path:
+        return Path(self.config["dir"])
+
 
 @dataclass(frozen=True)
 class Report:
     """What came of a run; `as_json` has the shape of INTERFACE.md."""
 
+    options: RunOptions
     exit_code: int
+    recorded_exit_code: int
     served: int
     unused: tuple[int, ...]
     noise: int
@@ -52,22 +61,42 @@ class Report:
     strict: bool
 
     @property
-    def status(self) -> Literal["passed", "failed"]:
+    def status(self) -> Literal["passed", "failed", "error"]:
+        """It needs no oracle, since the comparison is its assertion; but of those that it has, one must have judged."""
         failed = any(verdict.status == "failed" for verdict in self.verdicts)
-        unused = self.strict and self.unused
-        return "failed" if self.exit_code or self.misses or self.strays or self.differences or failed or unused else "passed"
+        ended = self.exit_code != self.recorded_exit_code
+        if ended or self.misses or self.strays or self.differences or failed or (self.strict and self.unused):
+            return "failed"
+        return "error" if self._unjudged else "passed"
+
+    @property
+    def _unjudged(self) -> bool:
+        return bool(self.verdicts) and all(verdict.status == "skipped" for verdict in self.verdicts)
 
     def problems(self) -> tuple[str, ...]:
-        """A sentence for each thing that failed the run, the likeliest cause first."""
-        ended = (f"the command ended with {self.exit_code}",) if self.exit_code else ()
-        verdicts = (f"{each.oracle}: {each.message}" for each in self.verdicts if each.status == "failed")
-        return (
-            *(miss.message for miss in self.misses),
-            *(f"not offline: {stray}" for stray in self.strays),
-            *(difference.message for difference in self.differences),
-            *verdicts,
-            *ended,
-        )
+        """A sentence for each thing that failed the run, the likeliest cause first; what follows from a miss only counted."""
+        told = [*self._missed(), *(f"not offline: {stray}" for stray in self.strays), *self._differing()]
+        told += (f"{each.oracle}: {each.message}" for each in self.verdicts if each.status == "failed")
+        told += (f"{each.oracle} was skipped: {each.message}" for each in self.verdicts if each.status == "skipped")
+        if self._unjudged:
+            told.append("every oracle was skipped, so nothing was judged")
+        if self.exit_code != self.recorded_exit_code:
+            told.append(f"the command ended with {self.exit_code}; it ended with {self.recorded_exit_code} in the recording")
+        return tuple(told)
+
+    def _missed(self) -> Iterator[str]:
+        """Each once, however often a client tried, with the remedy as it can be typed."""
+        command = shlex.join(self.options.argv)
+        meant = f"{self.options.recording} --update -- {command if len(command) < 200 and command.isprintable() else 'CMD'}"
+        for message, times in Counter(miss.message for miss in self.misses).items():
+            yield message.replace("NAME --update -- CMD", meant) + (f" (asked {times} times)" if times > 1 else "")
+
+    def _differing(self) -> Iterator[str]:
+        if (self.misses or self.strays) and self.differences:
+            number = len(self.differences)
+            yield f"what follows it differs too: {number} difference{'s' if number > 1 else ''} of behaviour (--json has them)"
+        else:
+            yield from (difference.message for difference in self.differences)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -91,21 +120,25 @@ class Report:
 
 def run(options: RunOptions) -> Report:
     """UsageError where the recording is not there, StoreError where it is damaged, CaptureError where nothing was asked."""
-    golden, scenario = beside(options.recording)
+    golden, scenario = beside(options.recording, options.folder)
     golden.refuse_unfinished()
+    refuse_unjudged(scenario, options.config)
+    refuse_misfits(scenario)
+    refuse_unbuilt(options.config.match_settings(scenario))
+    saved = _saved(options, golden)
     place = Path(tempfile.mkdtemp(prefix="wiretape-run-"))
     try:
-        with load(options.recording, scenario) as recorded:
+        with load(options.recording, scenario, options.folder) as recorded:
             before, expected = recorded.trace(), sum(1 for exchange in recorded.exchanges() if not exchange.noise)
             redact = with_secrets(options.config.redact_settings(scenario))
         ran = _serve(options, scenario, redact, place / "run.db")
-        if expected and ran.sidecar.capture.total == 0:
-            reasons = diagnosis(options.argv)
-            raise CaptureError("\n".join(("nothing was asked: no request of the command came through the proxy.", *reasons)))
+        if expected and ran.sidecar.tally.idle:
+            raise CaptureError(_nothing_asked(ran, options))
         with load(str(place / "run.db"), scenario) as live:
             after = live.trace()
             report = _report(ran, before, after, scenario, options)
-            _save(options, live, golden)
+            if saved:
+                replace_together({live.path: saved.db})
         return report
     finally:
         shutil.rmtree(place, ignore_errors=True)
@@ -113,7 +146,7 @@ def run(options: RunOptions) -> Report:
 
 def _serve(options: RunOptions, scenario: Scenario | None, redact: RedactSettings, out: Path) -> Ran:
     match, capture = options.config.match_settings(scenario), options.config.capture_settings(scenario)
-    path, name = locate(options.recording)
+    path, name = locate(options.recording, options.folder)
     place = Path(f"{path}#{name}" if name else path)
     mocks = mock_settings(scenario, path.with_suffix(".yaml"), options.config)
     writer = new_writer(out, "run", redact, {})
@@ -125,7 +158,9 @@ def _report(ran: Ran, before: Trace, after: Trace, scenario: Scenario | None, op
     tally, matcher = ran.sidecar.tally, ran.sidecar.matcher
     assert matcher is not None
     return Report(
+        options=options,
         exit_code=ran.exit_code,
+        recorded_exit_code=exit_code_of(before.recording),
         served=tally.served,
         unused=matcher.unused(),
         noise=tally.noise,
@@ -138,13 +173,20 @@ def _report(ran: Ran, before: Trace, after: Trace, scenario: Scenario | None, op
     )
 
 
-def _save(options: RunOptions, live: Evidence, golden: Golden) -> None:
+def _nothing_asked(ran: Ran, options: RunOptions) -> str:
+    if ran.exit_code:
+        return f"the command ended with {ran.exit_code} before any request of it came through the proxy."
+    return "\n".join(("nothing was asked: no request of the command came through the proxy.", *diagnosis(options.argv)))
+
+
+def _saved(options: RunOptions, golden: Golden) -> Golden | None:
+    """Where the run is kept. UsageError where that is no name, or is taken: said before the command runs."""
     if options.save is None:
-        return
+        return None
     saved = Golden.at(golden.db.parent, options.save)
     if saved.exists():
         raise UsageError(f"{saved.db}: this recording exists; choose another name for --save.")
-    replace_together({live.path: saved.db})
+    return saved
 
 
 def _miss(miss: Miss) -> dict[str, Any]:

@@ -17,12 +17,16 @@ from wiretape.proxy.events import EVENTS_URL
 from wiretape.proxy.launch import run_child
 from wiretape.proxy.runs import RunFile, remove, write
 from wiretape.proxy.sidecar import Sidecar, SidecarSettings
+from wiretape.traces.errors import UsageError
 from wiretape.traces.redact import Redactor
 from wiretape.traces.settings import RedactSettings
 from wiretape.traces.store import Writer
 from wiretape.traces.types import RecordingInfo
 
-__all__ = ["Ran", "new_writer", "run_behind", "with_secrets"]
+__all__ = ["EXIT_CODE", "Ran", "exit_code_of", "new_writer", "run_behind", "with_secrets"]
+
+EXIT_CODE = "exit_code"
+"""The label that keeps what the command ended with, where that is not 0."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +46,23 @@ def with_secrets(settings: RedactSettings, environment: Mapping[str, str] = os.e
     return settings.model_copy(update={"values": (*settings.values, *named, *secret_values(environment))})
 
 
+def exit_code_of(info: RecordingInfo) -> int:
+    """What the recorded command ended with."""
+    code = info.labels.get(EXIT_CODE, "0")
+    return int(code) if code.isdecimal() else 0
+
+
 def new_writer(
     path: Path, name: str, redact: RedactSettings, labels: Mapping[str, str], started_at: float | None = None
 ) -> Writer:
-    """A recording that begins now, or that began when it is said."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """A recording that begins now, or that began when it is said.
+
+    UsageError where its folder cannot be made, StoreError where the store cannot be opened.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path.parent}: this folder cannot be made ({error.strerror}). Choose another place.") from None
     return Writer.open(
         path,
         name=name,
@@ -92,6 +108,8 @@ async def _run(settings: SidecarSettings, writer: Writer, argv: Sequence[str]) -
             run=run,
         )
         code = await run_child(argv, environment)
+        if code:
+            writer.label(EXIT_CODE, str(code))
     finally:
         remove(file)
         info = await sidecar.stop()

@@ -48,7 +48,7 @@ def _in(table: str, name: str, kind: Kind, default: Any, doc: str) -> Setting:
 
 
 SETTINGS: tuple[Setting, ...] = (
-    _top("dir", kinds.TEXT, "recordings", "Where `record` puts recordings."),
+    _top("dir", kinds.TEXT, "recordings", "Where `record` puts recordings, and where every command looks names up."),
     _top("label", kinds.LABELS, {}, "Labels that `record` keeps with a recording."),
     _top("quiet", kinds.SWITCH, False, "Say only what went wrong."),
     _top("verbose", kinds.SWITCH, False, "Say more about what happens."),
@@ -71,13 +71,26 @@ SETTINGS: tuple[Setting, ...] = (
     _in("capture", "noise", kinds.HOSTS, (), "Hosts set aside as background traffic, no part of the trace."),
     _in("capture", "allow_host", kinds.HOSTS, (), "Where given, every other host is refused."),
     _in("capture", "deny_host", kinds.HOSTS, (), "Hosts that are refused."),
-    Setting("match", choice(*Level), "rebound", "The loosest level of match that answers.", ("match.level", "match")),
+    Setting(
+        "match",
+        choice(*Level),
+        "rebound",
+        "The loosest level of match that answers; exact and canonical are built (see below).",
+        ("match.level", "match"),
+    ),
     _in("match", "strict", kinds.SWITCH, False, "Recorded exchanges that a run did not use fail it."),
     _in("match", "pace", kinds.PACE, 0.0, "How fast recorded answers come: at once, as recorded, or a factor."),
     _in("match", "exhausted", choice(*Exhausted), "error", "What happens when all answers to a request are given."),
     _in("match", "serve_partial", kinds.SWITCH, False, "Answer from interrupted exchanges too."),
-    _in("match", "allow_drift", kinds.SWITCH, False, "Let the level `sequence` answer changed requests."),
-    Setting("volatile", kinds.VOLATILES, (), "Request fields that vary between runs.", ("match.volatile",), file_only=True),
+    _in("match", "allow_drift", kinds.SWITCH, False, "Let the level `sequence` answer changed requests (not in this version)."),
+    Setting(
+        "volatile",
+        kinds.VOLATILES,
+        (),
+        "Request fields that vary between runs (refused in this version).",
+        ("match.volatile",),
+        file_only=True,
+    ),
     Setting("redact", choice("strict", "default", "off"), "default", "How much is redacted.", ("redact.mode", "redact")),
     Setting(
         "redact_rules", kinds.REDACTIONS, (), "Headers, JSON paths and variables that are secrets.", ("redact.rules",), True

@@ -6,6 +6,7 @@ import sys
 
 from rich.console import Console
 
+from wiretape.oracles.gate import Judged, Problem, decide
 from wiretape.oracles.reports import REPORTS, console
 
 
@@ -40,7 +41,7 @@ def test_it_prints_the_same_text_as_the_table(mixed):
 
 def test_it_says_why_a_failure_does_not_count(low):
     lines = printed(low).splitlines()
-    assert lines[-2:] == ["  below --fail-on high: the gate does not count it", "gate passed  1 recording: 1 failed"]
+    assert lines[-1] == "gate passed  1 recording: 1 failed below --fail-on high"
 
 
 def test_it_says_why_it_is_red_where_no_recording_does(nothing):
@@ -92,3 +93,8 @@ def test_it_writes_to_a_stream_that_knows_no_unicode(hostile):
 def test_it_does_not_load_rich_until_it_prints():
     code = "import sys, wiretape.oracles.reports as r; sys.exit('rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_it_gives_each_of_several_faults_a_line():
+    broken = Judged(name="a", path="a.db", problem=Problem(message="a.yaml:3: first\na.yaml:4: second", exit_code=2))
+    assert console.text(decide([broken])).splitlines()[2:4] == ["  a.yaml:3: first", "  a.yaml:4: second"]

@@ -1,8 +1,9 @@
 """Two traces compared by meaning (DESIGN.md §6): is it the same behaviour?
 
 A difference is: what the user said in a turn, the calls of a turn as a multiset with their arguments and whether they were
-carried out, the order where one call waited for another's result, the final answer, and how the run ended. Plain HTTP calls
-count by method, host and path. The text of inner calls, call ids, times, and the order of calls asked for together are none.
+carried out, the order where one call waited for another's result, the approvals of a turn by tool and decision, the skills it
+used and the state it changed, the final answer, and how the run ended. Plain HTTP calls count by method, host and path. The
+text of inner calls, call ids, times, and the order of calls asked for together are none.
 
 What a call waited for is what the recording says: a run that asks one after the other for what was asked for at once is the
 same, one that no longer waits for a result is not.
@@ -24,7 +25,8 @@ __all__ = ["Difference", "diff"]
 
 class Difference(Value):
     kind: str
-    """answer, arguments, call-added, -count, -missing or -state, end, input, order, request-added or -missing."""
+    """answer, arguments, end, input, order, or WORD-added, -changed, -count, -missing or -state, where WORD is approval, call,
+    decision, request, skill or state."""
     step: int | None = None
     """The seq of the step concerned in the recorded trace; in the live one where the recorded has none such."""
     recorded: Json = None
@@ -89,7 +91,7 @@ def _same_call(ours: list[Doing], theirs: list[Doing]) -> Iterator[Difference]:
     first = ours[0]
     if len(ours) != len(theirs):
         message = f"{first} {_times(len(ours))} in the recording and {_times(len(theirs))} now"
-        yield Difference(kind="call-count", step=first.step, recorded=len(ours), live=len(theirs), message=message)
+        yield Difference(kind=f"{first.word}-count", step=first.step, recorded=len(ours), live=len(theirs), message=message)
     elif Counter(call.state for call in ours) != Counter(call.state for call in theirs):
         before, now = _states(ours), _states(theirs)
         message = f"{first}: {before} in the recording, {now} now"
@@ -98,14 +100,15 @@ def _same_call(ours: list[Doing], theirs: list[Doing]) -> Iterator[Difference]:
 
 def _unlike(missing: list[Doing], added: list[Doing]) -> Iterator[Difference]:
     for call in missing:
-        other = next((each for each in added if each.name == call.name), None)
+        other = next((each for each in added if (each.word, each.name) == (call.word, call.name)), None)
         if other is None:
             message = f"{call} in the recording and is not {call.verb} now"
             yield Difference(kind=f"{call.word}-missing", step=call.step, recorded=call.value, message=message)
             continue
         added.remove(other)
-        message = f"{call} in the recording and {other.shown} now"
-        yield Difference(kind="arguments", step=call.step, recorded=call.value, live=other.value, message=message)
+        message = f"{call} in the recording and {other.shown or other.verb} now"
+        kind = "arguments" if call.word == "call" else f"{call.word}-changed"
+        yield Difference(kind=kind, step=call.step, recorded=call.value, live=other.value, message=message)
     for call in added:
         message = f"{call.present} now and was not in the recording"
         yield Difference(kind=f"{call.word}-added", step=call.step, live=call.value, message=message)

@@ -1,4 +1,5 @@
-"""What an agent did in each turn, as the comparison by meaning sees it: tool calls and plain HTTP calls."""
+"""What an agent did in each turn, as the comparison by meaning sees it: tool calls, plain HTTP calls, approvals, skills that
+were used and state that was changed."""
 
 from __future__ import annotations
 
@@ -7,28 +8,40 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from wiretape.traces.jsontext import compact
-from wiretape.traces.types import HttpCall, Json, Step, ToolCall, ToolResult, Trace
+from wiretape.traces.types import (
+    ApprovalDecision,
+    ApprovalRequest,
+    HttpCall,
+    Json,
+    SkillUsed,
+    StateChange,
+    Step,
+    ToolCall,
+    ToolResult,
+    Trace,
+)
 
 __all__ = ["Asked", "Doing", "asked", "doings", "settled_host"]
 
 
 @dataclass(frozen=True, slots=True)
 class Doing:
-    """One call. Its text is the beginning of a sentence: `turn 1: get_order was called with {"order":"A-17"}`."""
+    """One of these. Its text begins a sentence: `turn 1: get_order was called with {"order":"A-17"}`."""
 
     step: int
     turn: int | None
     name: str
     value: Json
-    """The arguments; of an HTTP call its path."""
+    """The arguments; of an HTTP call its path, of an approval the decision, of a state what it became."""
     key: str
     """Equal for the same tool with the same arguments."""
-    state: str
+    state: str = "executed"
     shown: str = ""
-    """The arguments, shortened."""
+    """How: the arguments, shortened, or what changed to what."""
 
     word: str = "call"
     verb: str = "called"
+    joint: str = " with "
 
     def __str__(self) -> str:
         return self._said("was")
@@ -39,7 +52,7 @@ class Doing:
 
     def _said(self, tense: str) -> str:
         turn = f"turn {self.turn}: " if self.turn else ""
-        return f"{turn}{self.name} {tense} {self.verb}{' with ' if self.shown else ''}{self.shown}"
+        return f"{turn}{self.name} {tense} {self.verb}{self.joint if self.shown else ''}{self.shown}"
 
 
 def doings(trace: Trace) -> dict[int | None, list[Doing]]:
@@ -52,21 +65,52 @@ def doings(trace: Trace) -> dict[int | None, list[Doing]]:
 
 
 def _doing(step: Step) -> Doing | None:
-    if isinstance(step, HttpCall):
-        host = settled_host(step.host)
-        name = f"{step.method} {host}{step.path}"
-        key = compact(["http", step.method, host, step.path])
-        return Doing(step.seq, step.turn, name, step.path, key, "executed", word="request", verb="requested")
-    if not isinstance(step, ToolCall):
-        return None
+    match step:
+        case HttpCall():
+            return _http(step)
+        case ToolCall():
+            return _tool(step)
+        case ApprovalRequest():
+            return _of(step, f"an approval{f' of {step.tool}' if step.tool else ''}", True, "approval", "asked for")
+        case ApprovalDecision():
+            return _of(step, step.tool or "what was asked", step.approved, "decision", _DECIDED[step.approved])
+        case SkillUsed():
+            return _of(step, f"the skill {step.skill}", True, "skill", "used")
+        case StateChange():
+            return _state(step)
+    return None
+
+
+_DECIDED = {True: "approved", False: "refused"}
+
+
+def _of(step: Step, name: str, value: Json, word: str, verb: str) -> Doing:
+    return Doing(step.seq, step.turn, name, value, compact([word, name, value]), word=word, verb=verb)
+
+
+def _http(step: HttpCall) -> Doing:
+    host = settled_host(step.host)
+    name, key = f"{step.method} {host}{step.path}", compact(["http", step.method, host, step.path])
+    return Doing(step.seq, step.turn, name, step.path, key, word="request", verb="requested")
+
+
+def _tool(step: ToolCall) -> Doing:
     raw = step.arguments is None and step.arguments_text.strip() not in ("", "null")
     value = step.arguments_text if raw else step.arguments
     key = compact(["tool", step.tool, raw, value])
-    return Doing(step.seq, step.turn, step.tool, value, key, step.state, _short(value))
+    return Doing(step.seq, step.turn, step.tool, value, key, step.state, _short({} if value is None else value))
+
+
+def _state(step: StateChange) -> Doing:
+    known = step.before is not None or step.after is not None
+    shown = f"from {_short(step.before)} to {_short(step.after)}" if known else ""
+    key = compact(["state", step.object, step.name, step.before, step.after])
+    name = f"the {step.object} {step.name}"
+    return Doing(step.seq, step.turn, name, step.after, key, shown=shown, word="state", verb="changed", joint=" ")
 
 
 def _short(value: Json, limit: int = 300) -> str:
-    text = compact({} if value is None else value)
+    text = compact(value)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 

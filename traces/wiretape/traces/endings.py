@@ -36,16 +36,23 @@ def final_text(trace: Trace) -> tuple[int, str] | None:
 
 
 def ending(trace: Trace) -> Ending:
-    """What the agent said of its end, else an error that is the last step, else how the main thread's last model call ended."""
+    """What the agent said of its end, else an error that is the last step, else how the main thread's last model call ended.
+
+    A certificate that a client refused is no ending: the recorder saw it, and in replay there is no such step.
+    """
     said = [step for step in trace.steps if isinstance(step, Event) and step.name == "run_ended"]
     if said:
         word = str(said[-1].data.get("as")) if isinstance(said[-1].data, dict) else str(said[-1].data)
         return Ending(said[-1].seq, ("as", word), f"as {word}")
-    steps = [step for step in trace.steps if not isinstance(step, FinalAnswer)]
+    steps = [step for step in trace.steps if not isinstance(step, FinalAnswer) and not _is_refusal(step)]
     if steps and isinstance(steps[-1], ErrorStep):
         return _failed(steps[-1])
     models = [step for step in steps if isinstance(step, ModelCall) and step.thread == trace.main_thread]
     return _model(models[-1]) if models else _nothing(steps)
+
+
+def _is_refusal(step: Step) -> bool:
+    return isinstance(step, ErrorStep) and step.where.startswith("CONNECT ")
 
 
 def _failed(step: ErrorStep) -> Ending:

@@ -138,10 +138,11 @@ class Store:
         for seq, session, text, end, noise, source, method, url, status, kind in rows:
             with self._snapshot(seq):
                 key = Fingerprint.parse(text)
-            if key.version != VERSION:
-                key = fingerprint(self.exchange(info, seq).request)
-            ended = End(end) if end else unended
-            yield Key(seq, session, key, ended, bool(noise), Source(source), method, url, status, ExchangeKind(kind))
+                if key.version != VERSION:
+                    key = fingerprint(self.exchange(info, seq).request)
+                ended = End(end) if end else unended
+                found = Key(seq, session, key, ended, bool(noise), Source(source), method, url, status, ExchangeKind(kind))
+            yield found
 
     def events(self, info: RecordingInfo) -> tuple[tuple[float, str, dict[str, Json]], ...]:
         """An agent's own events in order: (seconds since the epoch, session, payload)."""
@@ -177,9 +178,10 @@ class Store:
                 finally:
                     if outermost:
                         self._db.execute("COMMIT")
-            except (sqlite3.Error, DamagedBody, IndexError, KeyError, TypeError, ValueError) as error:
+            except (sqlite3.Error, DamagedBody, LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+                why = " ".join(str(error).split())[:200]
                 raise StoreError(
-                    f"{self.path}: this recording is damaged{where} ({error}). Restore it from version control or a copy."
+                    f"{self.path}: this recording is damaged{where} ({why}). Restore it from version control or a copy."
                 ) from None
 
 

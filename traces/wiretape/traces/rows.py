@@ -6,7 +6,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from wiretape.traces.bodies import Bodies, unpack
 from wiretape.traces.types import (
@@ -59,22 +59,25 @@ class Rows:
 
     def sessions(self, recording: str) -> set[str]:
         query = f"SELECT DISTINCT session FROM exchanges WHERE {_OF}"  # noqa: S608  # ours
-        return {row[0] for row in self._db.execute(query, (recording,))}
+        return {_sound(row)["session"] for row in self._db.execute(query, (recording,))}
 
     def numbers(self, recording: str, session: str | None) -> list[int]:
         query = f"SELECT seq FROM exchanges WHERE {_OF} AND (?2 IS NULL OR session = ?2) ORDER BY seq"  # noqa: S608  # ours
-        return [row[0] for row in self._db.execute(query, (recording, session))]
+        return [_sound(row)["seq"] for row in self._db.execute(query, (recording, session))]
 
     def keys(self, recording: str) -> list[tuple[Any, ...]]:
         """(seq, session, fingerprint, end, noise, source, method, url, status, kind) of each request that came whole."""
         columns = "seq, session, fingerprint, end, noise, source, method, url, status, kind"
         query = f"SELECT {columns} FROM ({_EXCHANGES}) WHERE fingerprint IS NOT NULL ORDER BY seq"  # noqa: S608  # ours
-        return [tuple(row) for row in self._db.execute(query, (recording,))]
+        return [tuple(_sound(row)) for row in self._db.execute(query, (recording,))]
 
     def events(self, recording: str) -> Iterator[tuple[float, str, dict[str, Json]]]:
         query = f"SELECT at, session, payload FROM events WHERE {_OF} ORDER BY id"  # noqa: S608  # ours
         for row in self._db.execute(query, (recording,)):
-            yield row["at"], row["session"], json.loads(row["payload"])
+            payload = json.loads(_sound(row)["payload"])
+            if not isinstance(payload, dict):
+                raise ValueError(f"an event is {type(payload).__name__}, expected an object")
+            yield _moment(row["at"]), row["session"], payload
 
     def exchange(self, recording: str, seq: int, unended: End | None) -> Exchange | None:
         row = self._db.execute(f"{_EXCHANGES} AND e.seq = ?", (recording, seq)).fetchone()
@@ -87,6 +90,7 @@ class Rows:
         yield from (["event", *event] for event in self.events(recording))
 
     def _line(self, row: sqlite3.Row, unended: End | None) -> Json:
+        row = _sound(row)
         asked = [row[name] for name in ("seq", "kind", "session", "source", "started_at", "upstream", "rule", "match")]
         asked += [bool(row["noise"]), row["method"], row["url"], row["http_version"], _headers(row["headers"])]
         asked.append(None if row["body"] is None else self._bodies.digest(row["body"]))
@@ -104,6 +108,7 @@ class Rows:
         return None if row["response_body"] is None else self._bodies.digest(row["response_body"]), _chunks(row["chunks"])
 
     def _exchange(self, row: sqlite3.Row, unended: End | None) -> Exchange:
+        row = _sound(row)
         return Exchange(
             seq=row["seq"],
             request=Request(row["method"], row["url"], _headers(row["headers"]), self._body(row["body"]), row["http_version"]),
@@ -131,7 +136,7 @@ class Rows:
         else:
             body, chunks = self._body(row["response_body"]) or b"", _chunks(row["chunks"])
         headers, trailers = _headers(row["response_headers"]), _headers(row["trailers"])
-        return Response(row["status"], headers, body, row["reason"], row["response_version"], trailers, chunks)
+        return Response(_status(row["status"]), headers, body, row["reason"], row["response_version"], trailers, chunks)
 
     def _body(self, number: int | None) -> bytes | None:
         return None if number is None else self._bodies.get(number)
@@ -148,10 +153,68 @@ class Rows:
 
     def _messages(self, row: sqlite3.Row) -> tuple[Message, ...]:
         query = "SELECT at, sender, type, data, code FROM messages WHERE recording = ? AND seq = ? ORDER BY id"
-        return tuple(Message(*each) for each in self._db.execute(query, (row["recording"], row["seq"])))
+        return tuple(_message(each) for each in self._db.execute(query, (row["recording"], row["seq"])))
+
+
+_CELLS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("recording", "seq", "noise", "body", "response_body", "redactions", "code"), (int,)),
+    **dict.fromkeys(("connected", "request_sent", "first_byte", "ended"), (int,)),
+    **dict.fromkeys(("session", "kind", "source", "upstream", "rule", "match", "method", "url", "http_version"), (str,)),
+    **dict.fromkeys(("headers", "fingerprint", "reason", "response_version", "response_headers", "end", "error"), (str,)),
+    **dict.fromkeys(("trailers", "payload", "recording_id", "name", "labels", "tool_version", "sender", "type"), (str,)),
+    **dict.fromkeys(("chunks", "data"), (bytes,)),
+    **dict.fromkeys(("started_at", "ended_at"), (int, float)),
+    "at": (int, float),
+    "status": (int, str),
+}
+"""Column → what SQLite may hold there: its own types bind nothing, so that a damaged cell comes as whatever it is."""
+
+_OPTIONAL = frozenset(
+    {"upstream", "rule", "match", "body", "fingerprint", "code", "ended_at", "redactions"}
+    | {"end", "error", "response_body", "chunks", "trailers", "connected", "request_sent", "first_byte", "ended"}
+    | {"status", "reason", "response_version", "response_headers"}
+)
+_LATEST = 253402300800.0
+"""The year 10000, in seconds since the epoch: no recording starts later, and no calendar goes on."""
+
+
+def _sound(row: sqlite3.Row) -> sqlite3.Row:
+    """The same row. ValueError where a cell holds what it cannot mean."""
+    for name in row.keys():  # noqa: SIM118  # a Row iterates over its values
+        value = row[name]
+        missing = value is None and name not in _OPTIONAL
+        if missing or (value is not None and not isinstance(value, _CELLS.get(name, (object,)))):
+            raise ValueError(f"its {name} is {'missing' if missing else type(value).__name__}, expected {_expected(name)}")
+        if name in ("started_at", "ended_at") and isinstance(value, int | float):
+            _moment(value)
+    return row
+
+
+def _moment(value: float) -> float:
+    if not 0 <= value < _LATEST:
+        raise ValueError(f"it says that something happened at {value}, expected seconds since the epoch")
+    return value
+
+
+def _expected(name: str) -> str:
+    return " or ".join(kind.__name__ for kind in _CELLS[name])
+
+
+def _status(value: Any) -> int:
+    if not isinstance(value, int) or not 100 <= value <= 999:
+        raise ValueError(f"its status is {value!r}, expected a number from 100 to 999")
+    return value
+
+
+def _message(row: sqlite3.Row) -> Message:
+    at, sender, kind, data, code = _sound(row)
+    if sender not in ("client", "server") or kind not in ("text", "binary", "close", "ping", "pong"):
+        raise ValueError(f"a message is from {sender!r} and of the type {kind!r}")
+    return Message(at, cast("Any", sender), cast("Any", kind), data, code)
 
 
 def _info(row: sqlite3.Row) -> RecordingInfo:
+    row = _sound(row)
     return RecordingInfo(
         name=row["name"],
         id=row["recording_id"],
@@ -164,7 +227,10 @@ def _info(row: sqlite3.Row) -> RecordingInfo:
 
 
 def _headers(text: str | None) -> Headers:
-    return tuple((name, value) for name, value in json.loads(text)) if text else ()
+    fields = tuple((name, value) for name, value in json.loads(text)) if text else ()
+    if not all(isinstance(part, str) for field in fields for part in field):
+        raise ValueError("its header fields are no texts")
+    return fields
 
 
 def _chunks(data: bytes | None) -> Chunks:

@@ -171,6 +171,10 @@ class Writer:
         """How many calls wait for the thread."""
         return self._calls.qsize()
 
+    def label(self, name: str, value: str) -> None:
+        """What is known only at the end, kept when the recording is closed."""
+        self._info = self._info.model_copy(update={"labels": {**self._info.labels, name: value}})
+
     # waiting for the thread
 
     def flush(self) -> None:
@@ -265,8 +269,8 @@ class Writer:
     def _mark(self, status: RecordingStatus, ended_at: float) -> None:
         with _transaction(self._db):
             self._db.execute(
-                "UPDATE recordings SET status = ?, ended_at = ?, redactions = ? WHERE recording_id = ?",
-                (status, ended_at, self._redactor.count, self._info.id),
+                "UPDATE recordings SET status = ?, ended_at = ?, redactions = ?, labels = ? WHERE recording_id = ?",
+                (status, ended_at, self._redactor.count, json.dumps(self._info.labels), self._info.id),
             )
             self._db.execute("INSERT INTO marker VALUES ('closed')")
 

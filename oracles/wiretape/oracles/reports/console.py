@@ -50,8 +50,6 @@ def _lines(decision: Decision) -> Iterator[Line]:
     verdicts, evidence = next((limits for most, *limits in _LIMITS if len(red) <= most), (1, 1))
     for result in red[:_RECORDINGS]:
         yield from _broken(result, verdicts, evidence)
-        if result.status == "failed" and not result.exit_code:
-            yield "", f"  below --fail-on {decision.fail_on}: the gate does not count it", ""
     yield from _more(len(red) - _RECORDINGS, "failed", "")
     yield _summary(decision)
 
@@ -68,8 +66,8 @@ def _title(result: Result) -> Line:
 def _broken(result: Result, verdicts: int, evidence: int) -> Iterator[Line]:
     yield _title(result)
     yield "", f"  {terminal(result.path)}, risk {result.risk}", ""
-    if result.reason:
-        yield result.status, "  ", terminal(result.reason)
+    for line in (result.reason or "").splitlines():
+        yield result.status, "  ", terminal(line)
     shown = [verdict for verdict in result.verdicts if verdict.status == "failed"]
     shown += [verdict for verdict in result.verdicts if verdict.status == "skipped"]
     for verdict in shown[:verdicts]:
@@ -100,9 +98,15 @@ def _more(number: int, what: str, indent: str) -> Iterator[Line]:
 def _summary(decision: Decision) -> Line:
     counts = decision.counts
     number = counts.pop("recordings")
-    told = ", ".join(
-        f"{count} {'error' if (word, count) == ('errors', 1) else word}" for word, count in counts.items() if count
-    )
+    below = sum(result.status == "failed" and not result.exit_code for result in decision.results)
+    words = {
+        "passed": counts["passed"],
+        "failed": counts["failed"] - below,
+        f"failed below --fail-on {decision.fail_on}": below,
+        "skipped": counts["skipped"],
+        "error" if counts["errors"] == 1 else "errors": counts["errors"],
+    }
+    told = ", ".join(f"{count} {word}" for word, count in words.items() if count)
     status = "passed" if decision.passed else "failed"
     recordings = f"{number} recording{'' if number == 1 else 's'}"
     why = f"; {decision.reason}" if decision.reason else ""
