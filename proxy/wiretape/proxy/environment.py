@@ -20,7 +20,7 @@ import certifi
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, pkcs12
 
-__all__ = ["ADDING", "PROXIES", "REPLACING", "child_environment", "rendered", "sidecar_variables"]
+__all__ = ["ADDING", "PROXIES", "REPLACING", "child_environment", "preloads", "rendered", "sidecar_variables"]
 
 PROXIES = (
     "HTTP_PROXY",
@@ -79,11 +79,21 @@ def child_environment(base: Mapping[str, str], *, proxy: str, ca: Path, folder: 
     return {
         **base,
         **sidecar_variables(proxy, bundle, extra),
-        "NODE_OPTIONS": _appended(base.get("NODE_OPTIONS"), f"--require={_quoted(_PRELOAD / 'node.cjs')}"),
-        "PYTHONPATH": os.pathsep.join(filter(None, (str(_PRELOAD), base.get("PYTHONPATH")))),
+        **preloads(base),
         **_java(base, proxy, roots, folder),
         "WIRETAPE_EVENTS": events,
         "WIRETAPE_RUN": run,
+    }
+
+
+def preloads(base: Mapping[str, str]) -> dict[str, str]:
+    """What leads in clients that read no proxy variable (Node 20's fetch, `ws`, aiohttp), added to what `base` has."""
+    node = f"--require={_quoted(_PRELOAD / 'node.cjs')}"
+    given = base.get("NODE_OPTIONS")
+    python = [each for each in (base.get("PYTHONPATH") or "").split(os.pathsep) if each and each != str(_PRELOAD)]
+    return {
+        "NODE_OPTIONS": given if given and node in given else _appended(given, node),
+        "PYTHONPATH": os.pathsep.join([str(_PRELOAD), *python]),
     }
 
 

@@ -76,7 +76,10 @@ def running() -> tuple[RunFile, ...]:
 
 def current(run: str | None = None) -> RunFile:
     """The one that runs, or the one of that name. UsageError where there is none, or more than one."""
-    found = [each for each in running() if run in (None, each.run, str(each.pid))]
+    every = running()
+    found = [each for each in every if run in (None, each.run, str(each.pid))]
+    if every and not found:
+        raise UsageError(f"no running sidecar is called {run!r}; there are: {', '.join(each.run for each in every)}.")
     if not found:
         raise UsageError("no sidecar is running. Start one with `replay proxy --mode record --store session.db`.")
     if len(found) > 1:

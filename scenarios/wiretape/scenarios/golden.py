@@ -7,9 +7,10 @@ RECORDING is a path to a `.db`, `path.db#name` where a store holds several recor
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import chain, count
 from pathlib import Path
 from typing import Self
 
@@ -20,7 +21,7 @@ from wiretape.scenarios.walking import below
 from wiretape.traces.errors import StoreError, UsageError
 from wiretape.traces.store import Store
 
-__all__ = ["RECORDINGS", "Golden", "beside", "databases", "locate", "replace_text", "replace_together"]
+__all__ = ["RECORDINGS", "Golden", "beside", "databases", "free_name", "locate", "replace_text", "replace_together"]
 
 RECORDINGS = Path("recordings")
 """Where names are looked up, in the working directory."""
@@ -113,6 +114,11 @@ def databases(paths: Iterable[Path]) -> tuple[Path, ...]:
             recover(each)
             found.setdefault(each)
     return tuple(found)
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """The name, or with the first number behind it under which nothing is there."""
+    return next(each for each in chain([name], (f"{name}-{number}" for number in count(2))) if each not in taken)
 
 
 def _split(recording: str, folder: Path) -> tuple[Path, str | None]:

@@ -14,12 +14,12 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import chain, count
 from pathlib import Path
 
 from wiretape.proxy.noise import is_noise
 from wiretape.scenarios.config import Config
 from wiretape.scenarios.evidence import Evidence
+from wiretape.scenarios.golden import free_name
 from wiretape.scenarios.imported import Imported, Outcome, opened, read_through
 from wiretape.scenarios.replacing import recover, replace_together
 from wiretape.scenarios.session import new_writer, with_secrets
@@ -88,7 +88,7 @@ def _stored(job: _Job, checked: Sequence[Imported], target: Path) -> tuple[Impor
         taken = _copied(target, copy)
         done = []
         for each in checked:
-            name = None if each.error else _free(_name(job, each), taken)
+            name = None if each.error else free_name(_name(job, each), taken)
             if name is not None:
                 taken.add(name)
                 _write(job, each, copy, name)
@@ -122,10 +122,6 @@ def _told(job: _Job, checked: Imported) -> RecordingInfo | None:
     with opened(checked.file) as file:
         first = next(iter(job.importer(file, str(checked.file))), None)
     return first.recording if first else None
-
-
-def _free(name: str, taken: set[str]) -> str:
-    return next(each for each in chain([name], (f"{name}-{number}" for number in count(2))) if each not in taken)
 
 
 def _write(job: _Job, checked: Imported, store: Path, name: str) -> None:

@@ -21,11 +21,12 @@ from wiretape.proxy.sidecar import Mode, Sidecar, SidecarSettings
 from wiretape.proxy.upstream import roots
 from wiretape.scenarios.config import Config
 from wiretape.scenarios.evidence import load
+from wiretape.scenarios.golden import Golden, free_name
 from wiretape.scenarios.judging import refuse_unbuilt
 from wiretape.scenarios.session import new_writer, with_secrets
 from wiretape.traces.errors import UsageError
 from wiretape.traces.settings import RedactSettings
-from wiretape.traces.store import Writer
+from wiretape.traces.store import Store, Writer
 from wiretape.traces.types import RecordingInfo, RecordingStatus
 
 __all__ = ["serve"]
@@ -114,7 +115,21 @@ def _writer(mode: Mode, store: str | None, redact: RedactSettings) -> Writer | N
     if "#" in store:
         raise UsageError(f"--store {store}: a recording is named when it is replayed; give the .db file alone to record.")
     path = Path(store)
-    return new_writer(path, path.stem, redact, {})
+    golden = Golden(path.parent, path.stem)
+    if beside := next((each for each in (golden.trace, golden.yaml) if each.exists()), None):
+        raise UsageError(
+            f"{path}: {beside.name} lies beside it, so it is a golden recording, and a sidecar would add to it. Name another"
+            f" store, or record it anew with `replay record {path.stem} --update -- CMD`."
+        )
+    return new_writer(path, free_name(path.stem, _names(path)), redact, {})
+
+
+def _names(store: Path) -> set[str]:
+    """Of the recordings that a store holds already."""
+    if not store.is_file() or store.stat().st_size == 0:
+        return set()
+    with Store.open(store) as found:
+        return {info.name for info in found.recordings()}
 
 
 def _mock_settings(config: Config, run: str) -> MockSettings:
