@@ -103,3 +103,16 @@ def test_an_agent_gives_control_back_and_its_chunks_are_text():
     view = seen(post(url, {"inputText": "Hi"}), chunk + event("returnControl", asks))
     assert (view.text, view.requested_model, view.conversation_id) == ('{"a": 1}', "A1", "C3")
     assert [(call.tool, call.arguments, call.call_id) for call in view.asked] == [("f", {"x": "1"}, "i1")]
+
+
+def test_cohere_under_invoke_has_its_calls():
+    answer = {"text": "", "tool_calls": [{"name": "f", "parameters": {"a": 1}}], "finish_reason": "COMPLETE"}
+    view = seen(post(f"{HOST}/model/cohere.command-r-v1:0/invoke", {"message": "Hi"}), json.dumps(answer).encode())
+    assert [(call.tool, call.arguments) for call in view.asked] == [("f", {"a": 1})]
+    assert (view.said[0].text, view.requested_model) == ("Hi", "cohere.command-r-v1:0")
+
+
+def test_a_model_that_embeds_converses_with_nobody():
+    answer = b'{"embedding": [0.1], "inputTextTokenCount": 3}'
+    view = seen(post(f"{HOST}/model/amazon.titan-embed-text-v2:0/invoke", {"inputText": "Hi"}), answer)
+    assert (view.aside, view.api, view.usage.input) == (True, "embeddings", 3)

@@ -370,3 +370,17 @@ def test_it_claims_by_path_and_shape(url, body):
 )
 def test_it_leaves_other_apis_alone(request_):
     assert detect(request_) is None
+
+
+def test_a_response_in_the_background_says_later_what_it_says():
+    url = "https://api.openai.com/v1/responses"
+    queued = seen(
+        post(url, {"model": "m", "input": "Hi", "background": True}), b'{"id": "resp_1", "status": "queued", "output": []}'
+    )
+    assert (queued.complete, queued.aside, queued.stop_reason) == (False, False, None)
+    waiting = seen(post(f"{url}/resp_1", method="GET"), b'{"id": "resp_1", "status": "in_progress", "output": []}')
+    assert waiting.aside
+    item = '{"type": "message", "content": [{"type": "output_text", "text": "Hello"}]}'
+    body = f'{{"id": "resp_1", "object": "response", "status": "completed", "output": [{item}]}}'.encode()
+    done = seen(post(f"{url}/resp_1", method="GET"), body)
+    assert (done.text, done.complete, done.aside, done.previous_id) == ("Hello", True, False, "resp_1")

@@ -164,6 +164,27 @@ def test_a_call_aside_that_answers_with_sound_is_complete_when_its_exchange_is()
     assert (view.aside, view.complete, view.error) == (True, True, None)
 
 
+def test_it_finds_the_model_in_a_form():
+    form = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n\xff\xfb\r\n'
+    form += b'--x\r\nContent-Disposition: form-data; name="model"\r\n\r\nwhisper-1\r\n--x--\r\n'
+    request = post("https://api.openai.com/v1/audio/transcriptions", form, ("Content-Type", "multipart/form-data; boundary=x"))
+    answer = b'{"text": "Hi", "usage": {"type": "tokens", "input_tokens": 14, "output_tokens": 2}}'
+    view = seen(request, answer)
+    assert (view.requested_model, view.api, view.usage.input, view.usage.output) == ("whisper-1", "audio", 14, 2)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b'{"model": "m", "message": {"content": "Hel"}, "done": false}\n', ("Hel", False)),
+        (b'{"model": "m", "message": {"content": "Hel"}, "done": true}\n', ("Hel", True)),
+    ],
+)
+def test_the_only_line_of_a_stream_says_whether_more_was_to_come(body, told):
+    view = seen(post("http://localhost:11434/api/chat", CHAT), body)
+    assert (view.text, view.complete) == told
+
+
 @pytest.mark.parametrize(
     ("url", "body"),
     [

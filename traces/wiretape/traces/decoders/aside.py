@@ -12,7 +12,7 @@ from wiretape.traces.decoders.requests import body_of, is_post, model_in_path, p
 from wiretape.traces.decoders.values import dicts, string, usage_of
 from wiretape.traces.types import Json, ModelView, Request, Usage
 
-__all__ = ["Aside"]
+__all__ = ["Aside", "AsideState", "aside_view"]
 
 _APIS = {
     "/embeddings": "embeddings",
@@ -85,7 +85,7 @@ class Aside:
         return any(word in path for word in _SURE) or (isinstance(body, dict) and ("model" in body or "assistant_id" in body))
 
     def reader(self, request: Request, status: int, content_type: str | None) -> ModelReader:
-        return ModelReader(partial(_asked_view, request), AsideState, status)
+        return ModelReader(partial(aside_view, request, _api(path_of(request)) or ""), AsideState, status)
 
 
 def _api(path: str) -> str | None:
@@ -93,18 +93,29 @@ def _api(path: str) -> str | None:
     return _APIS[ends[-1]] if ends else None
 
 
-def _asked_view(request: Request) -> ModelView:
+def aside_view(request: Request, api: str) -> ModelView:
+    """The request's half of a view of a call for `api`."""
     given = body_of(request)
     body = given if isinstance(given, dict) else {}
     inner = next(dicts(body.get("requests")), {})
-    model = string(body.get("model")) or string(inner.get("model")) or model_in_path(request)
+    model = string(body.get("model")) or string(inner.get("model")) or model_in_path(request) or _model_in_form(request)
     return ModelView(
         provider=provider_of(request, "openai"),
-        api=_api(path_of(request)) or "",
+        api=api,
         aside=True,
         requested_model=model,
         parameters=parameters(body, _NOT_PARAMETERS),
     )
+
+
+def _model_in_form(request: Request) -> str | None:
+    """Sound and pictures are sent as a form (RFC 7578), of which this field alone is of interest."""
+    body = request.body or b""
+    at = body.find(b'name="model"')
+    start = body.find(b"\r\n\r\n", at)
+    if at < 0 or start < 0:
+        return None
+    return string(body[start + 4 : start + 200].partition(b"\r\n")[0].decode("utf-8", "replace"))
 
 
 class AsideState(ModelState):

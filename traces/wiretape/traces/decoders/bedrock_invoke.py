@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from wiretape.traces.decoders import anthropic, openai_chat
+from wiretape.traces.decoders import anthropic, cohere_v1, openai_chat
+from wiretape.traces.decoders.aside import AsideState, aside_view
 from wiretape.traces.decoders.bedrock import ConverseState, converse_view
 from wiretape.traces.decoders.completions import CompletionState, completion_view
 from wiretape.traces.decoders.readers import ModelReader, ModelState
@@ -18,6 +19,16 @@ from wiretape.traces.decoders.values import dicts
 from wiretape.traces.types import Json, ModelView, Request
 
 __all__ = ["BedrockInvoke"]
+
+_ASIDE = {
+    "embed": "embeddings",
+    "rerank": "rerank",
+    "image": "images",
+    "canvas": "images",
+    "stability": "images",
+    "reel": "videos",
+}
+"""Words in the name of a model that does not converse → what it is for."""
 
 type _Dialect = tuple[Callable[[Request], ModelView], Callable[[], ModelState]]
 
@@ -31,6 +42,8 @@ class BedrockInvoke:
         return is_post(request) and "/model/" in path and path.endswith(("/invoke", "/invoke-with-response-stream"))
 
     def reader(self, request: Request, status: int, content_type: str | None) -> ModelReader:
+        if use := next((use for word, use in _ASIDE.items() if word in (model_in_path(request) or "").lower()), None):
+            return ModelReader(partial(aside_view, request, use), AsideState, status)
         view, state = _dialect(request)
         return ModelReader(partial(_asked_view, request, view), state, status)
 
@@ -43,6 +56,8 @@ def _asked_view(request: Request, view: Callable[[Request], ModelView]) -> Model
 def _dialect(request: Request) -> _Dialect:
     given = body_of(request)
     body = given if isinstance(given, dict) else {}
+    if isinstance(body.get("message"), str):
+        return cohere_v1.asked_view, cohere_v1.CohereV1State
     if not isinstance(body.get("messages"), list):
         return completion_view, CompletionState
     if "anthropic_version" in body:

@@ -12,7 +12,7 @@ from wiretape.traces.decoders.requests import body_of, history, is_post, paramet
 from wiretape.traces.decoders.values import asked, declared, dicts, handed, mend, string, usage_of
 from wiretape.traces.types import Asked, Handed, Json, ModelView, Request, Said, Usage
 
-__all__ = ["CohereV1"]
+__all__ = ["CohereV1", "CohereV1State", "asked_view"]
 
 _NOT_PARAMETERS = (
     "chat_history",
@@ -37,10 +37,10 @@ class CohereV1:
         return isinstance(body, dict) and isinstance(body.get("message"), str) and "messages" not in body
 
     def reader(self, request: Request, status: int, content_type: str | None) -> ModelReader:
-        return ModelReader(partial(_asked_view, request), CohereV1State, status)
+        return ModelReader(partial(asked_view, request), CohereV1State, status)
 
 
-def _asked_view(request: Request) -> ModelView:
+def asked_view(request: Request) -> ModelView:
     given = body_of(request)
     body = given if isinstance(given, dict) else {}
     return ModelView(
@@ -111,6 +111,10 @@ class CohereV1State(ModelState):
 
     def whole(self, value: Json) -> None:
         if not isinstance(value, dict):
+            return
+        if "event_type" in value:  # the first line of a stream that was cut
+            self.done = False
+            self.event("", value)
             return
         self.error = error_in("", value)
         if isinstance(value.get("text"), str):

@@ -107,7 +107,9 @@ class OllamaState(ModelState):
         self._stop = string(value.get("done_reason")) or self._stop
         self._usage |= usage_of(value, _USAGE)
         self._said(message if isinstance(message, dict) else value)
-        self.done = self.done or value.get("done") is True or bool(self.error)
+        if isinstance(value.get("done"), bool):
+            self.done = value["done"]
+        self.done = self.done or bool(self.error)
 
     def _said(self, given: dict[str, Json]) -> None:
         pieces = [given[key] for key in ("content", "response") if isinstance(given.get(key), str)]

@@ -6,6 +6,7 @@ carries. What is whole counts; where the stream was cut, the deltas seen so far 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import partial
 
@@ -53,6 +54,8 @@ _RESULTS = {"mcp_call": ("error", "output"), "code_interpreter_call": ("outputs"
 _UNSAID = frozenset({"reasoning", "additional_tools", "mcp_list_tools"})
 """Input items that are no part of the conversation; clients leave reasoning out of later turns."""
 
+_RUNNING = ("queued", "in_progress")
+"""A response in the background is answered before it is made; what it says is asked for later, by its id."""
 _TERMINAL = frozenset({"completed", "failed", "incomplete", "cancelled"})
 _TEXT_KEYS = {"output_text": "text", "refusal": "refusal"}
 _ARGUMENT_KEYS = {
@@ -66,6 +69,10 @@ _SILENT = ("reasoning", "content_part", "output_text", "audio", "queued")
 _PROGRESS = ("_call", "mcp_list_tools")
 
 
+_POLLED = re.compile(r"/responses/(resp_[^/]+)$")
+"""The answer of a response in the background."""
+
+
 class OpenAIResponses:
     name = "openai-responses"
     version = 2
@@ -73,6 +80,8 @@ class OpenAIResponses:
     def claims(self, request: Request, content_type: str | None) -> bool:
         """Any survey has a path that ends in `responses`: the body must ask a model, or the path be OpenAI's own."""
         path = path_of(request)
+        if request.method == "GET":
+            return _POLLED.search(request.url.partition("?")[0]) is not None
         if not is_post(request) or not path.endswith("/responses"):
             return False
         body = body_of(request)
@@ -88,6 +97,8 @@ class OpenAIResponses:
 
 
 def _asked_view(request: Request) -> ModelView:
+    if polled := _POLLED.search(request.url.partition("?")[0]):
+        return ModelView(provider=provider_of(request, "openai"), api="responses", previous_id=polled[1], aside=True)
     given = body_of(request)
     return responses_view(given if isinstance(given, dict) else {}, request)
 
@@ -237,6 +248,7 @@ class ResponsesState(ModelState):
             return
         if isinstance(value.get("output"), list) or value.get("object") == "response":
             self._response(value, final=True)
+            self.done = self._heads.get("status") not in _RUNNING
         else:
             self.error = error_in("", value)
 
@@ -311,6 +323,8 @@ class ResponsesState(ModelState):
             told["conversation_id"] = self._heads["conversation"]
         if self._answered:
             told["text"] = mend("".join(item.text for item in items))
+        if status not in _RUNNING:
+            told["aside"] = False
         return told
 
     def _asked(self, items: list[_Item]) -> Iterable[Asked]:

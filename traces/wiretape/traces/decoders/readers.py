@@ -69,7 +69,7 @@ class State(ABC):
 
     @abstractmethod
     def whole(self, value: Json) -> None:
-        """The answer in one piece."""
+        """The answer in one piece; `done` is set, and taken back where it says itself that more was to come."""
 
     def plain(self, data: str) -> None:
         """An event whose data is no JSON. Some gateways end every dialect with OpenAI's `[DONE]`."""
@@ -169,8 +169,8 @@ class BodyReader[S: State]:
             for value in self._value:
                 state.event("", value)
             return state, True
-        state.whole(self._value)
         state.done = True
+        state.whole(self._value)
         return state, False
 
     def _from_frames(self) -> S:

@@ -80,7 +80,7 @@ def query_of(request: Request, name: str) -> str | None:
         return None
 
 
-_MODEL = re.compile(r"/model/([^/?]+)/|/models/([^/:?]+):")
+_MODEL = re.compile(r"/model/([^/?]+)/|/(?:models|tunedModels|endpoints)/([^/:?]+):")
 
 
 def model_in_path(request: Request) -> str | None:
