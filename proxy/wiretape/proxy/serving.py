@@ -89,7 +89,7 @@ async def _finish(wire: Wire, made: Plan, live: Live) -> None:
     else:
         await wire.until_gone(_SILENCE)
         wire.hang_up()
-        live.end(made.ended or End.CLIENT_CLOSED, made.failure)
+        live.end(End.CLIENT_CLOSED if made.failure else made.ended or End.CLIENT_CLOSED, made.failure)
 
 
 def _ended(live: Live, end: End, made: Plan) -> None:

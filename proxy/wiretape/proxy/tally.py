@@ -25,11 +25,6 @@ class Tally:
     def served(self) -> int:
         return sum(self.levels.values())
 
-    @property
-    def idle(self) -> bool:
-        """Nothing at all was asked."""
-        return not (self.served or self.misses or self._strays)
-
     def strayed(self, host: str, sentence: str) -> None:
         """Something came that could not even be looked up: it is an attempt to leave, whatever the client makes of it."""
         self._strays.append((host, sentence))

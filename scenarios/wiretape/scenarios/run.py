@@ -132,7 +132,7 @@ def run(options: RunOptions) -> Report:
             before, expected = recorded.trace(), sum(1 for exchange in recorded.exchanges() if not exchange.noise)
             redact = with_secrets(options.config.redact_settings(scenario))
         ran = _serve(options, scenario, redact, place / "run.db")
-        if expected and ran.sidecar.tally.idle:
+        if expected and ran.sidecar.capture.total == 0 and not ran.sidecar.tally.strays:
             raise CaptureError(_nothing_asked(ran, options))
         with load(str(place / "run.db"), scenario) as live:
             after = live.trace()
