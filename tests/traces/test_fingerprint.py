@@ -65,9 +65,17 @@ def test_other_urls_are_others(first: str, second: str) -> None:
         ('{"n":10000000000000000000001}', '{"n": 10000000000000000000001}'),
         ('{"args":"{\\"x\\":1,\\"y\\":2}"}', '{"args":"{ \\"y\\": 2, \\"x\\": 1 }"}'),
         ('{"tools":[{"name":"a"},{"name":"b"}]}', '{"tools":[{"name":"b"},{"name":"a"}]}'),
-        ('{"m":[{"text":"t","cache_control":{"type":"ephemeral"}}]}', '{"m":[{"text":"t"}]}'),
+        ('{"messages":[{"content":[{"text":"t","cache_control":null}]}]}', '{"messages":[{"content":[{"text":"t"}]}]}'),
         ('{"jsonrpc":"2.0","id":1,"method":"x"}', '{"jsonrpc":"2.0","id":"a-7","method":"x"}'),
         ('{"s":"\\u00e9"}', '{"s":"é"}'),
+        ('{"n":1e999999999}', '{"n":10.00E+999999998}'),
+        ('{"n":-0.10}', '{"n":-1e-1}'),
+        ('{"system":[{"text":"t","cache_control":{"type":"ephemeral","ttl":"1h"}}]}', '{"system":[{"text":"t"}]}'),
+        ('{"tools":[{"name":"t","cache_control":{"type":"ephemeral"}}]}', '{"tools":[{"name":"t"}]}'),
+        (
+            '{"messages":[{"content":[{"type":"tool_result","content":[{"text":"t","cache_control":{"type":"ephemeral"}}]}]}]}',
+            '{"messages":[{"content":[{"type":"tool_result","content":[{"text":"t"}]}]}]}',
+        ),
     ],
 )
 def test_spellings_of_one_body_are_one(first: str, second: str) -> None:
@@ -87,6 +95,22 @@ def test_spellings_of_one_body_are_one(first: str, second: str) -> None:
         ('{"args":"{\\"x\\":1}"}', '{"args":"{\\"x\\":1.0}"}'),
         ('{"jsonrpc":"2.0","method":"x"}', '{"jsonrpc":"2.0","id":1,"method":"x"}'),
         ("{", "["),
+        ('{"n":0.1234567890123456789012345678901}', '{"n":0.1234567890123456789012345678902}'),
+        ('{"n":1e999999999}', '{"n":1e999999998}'),
+        (f'{{"n":1e{"9" * 5000}}}', f'{{"n":1e{"9" * 4999}}}'),
+        (
+            '{"tools":[{"input_schema":{"properties":{"cache_control":{"type":"string"}}}}]}',
+            '{"tools":[{"input_schema":{"properties":{}}}]}',
+        ),
+        (
+            '{"tools":[{"input_schema":{"default":{"cache_control":{"type":"ephemeral"}}}}]}',
+            '{"tools":[{"input_schema":{"default":{}}}]}',
+        ),
+        (
+            '{"messages":[{"content":[{"type":"tool_use","input":{"cache_control":{"type":"ephemeral"}}}]}]}',
+            '{"messages":[{"content":[{"type":"tool_use","input":{}}]}]}',
+        ),
+        ('{"tools":[{"name":"t","cache_control":{"type":"string"}}]}', '{"tools":[{"name":"t"}]}'),
     ],
 )
 def test_other_bodies_are_others(first: str, second: str) -> None:
@@ -102,6 +126,13 @@ def test_a_content_coding_and_a_boundary_are_spelling() -> None:
     parts = '--{0}\r\nContent-Disposition: form-data; name="f"\r\n\r\nv\r\n--{0}--\r\n'
     one, two = (post(parts.format(mark), Content_Type=f"multipart/form-data; boundary={mark}") for mark in ("aaa", "bbb"))
     assert same(one, two)
+
+
+@pytest.mark.parametrize(("first", "second"), [("data", "data\n\n"), ("data", "\r\ndata"), ("", "\r\n")])
+def test_line_ends_inside_a_part_are_its_own(first: str, second: str) -> None:
+    part = '--x\r\nContent-Disposition: form-data; name="f"\r\n\r\n{}\r\n--x--\r\n'
+    one, two = (post(part.format(text), Content_Type="multipart/form-data; boundary=x") for text in (first, second))
+    assert not same(one, two)
 
 
 def test_headers_are_no_part_of_it() -> None:
