@@ -139,14 +139,42 @@ def test_headers_are_no_part_of_it() -> None:
     assert fingerprint(post({"a": 1}, User_Agent="x")) == fingerprint(post({"a": 1}))
 
 
-def test_placeholders_count_as_one_whatever_their_number() -> None:
-    first, second = (post({"api_key": f"sk-wtredacted{n}"}) for n in ("0001", "0042"))
+def keys(request: Request) -> tuple[str, str]:
+    key = fingerprint(request)
+    return key.exact, key.canonical
+
+
+def test_placeholders_count_by_where_they_stand_again_and_not_by_their_number_or_shape() -> None:
+    first, second = (post({"api_key": name}) for name in ("sk-wtredacted0001", "wtredacted0042"))
+    assert keys(first) == keys(second)
+    assert [fingerprint(each).secrets for each in (first, second)] == [(1,), (42,)]
+    twice, other = (post({"from": "wtredacted0001", "to": f"wtredacted{n}"}) for n in ("0001", "0002"))
+    assert {*keys(twice)}.isdisjoint(keys(other))
+
+
+def test_what_is_sorted_is_not_sorted_by_the_numbers_of_placeholders() -> None:
+    def tools(*numbers: int) -> Request:
+        return post({"tools": [{"key": f"wtredacted000{n}", "n": n and 1} for n in numbers], "a": "wtredacted0007"})
+
+    one, other = tools(1, 2), tools(9, 3)
+    assert keys(one) == keys(other)
+    assert (fingerprint(one).secrets, fingerprint(other).secrets) == ((7, 1, 2), (7, 9, 3))
+
+
+def test_a_signature_is_no_part_of_it() -> None:
+    first, second = (
+        Redactor(RedactSettings()).request(Request("GET", f"http://x.test/a?X-Amz-Signature={'ab' * n}")) for n in (9, 16)
+    )
     assert fingerprint(first) == fingerprint(second)
+    assert fingerprint(first).secrets == ()
 
 
 def test_it_is_written_and_read_again() -> None:
     key = fingerprint(post({"a": 1}))
     assert Fingerprint.parse(str(key)) == key
+    hidden = fingerprint(post({"a": "wtredacted0012", "b": "wtredacted0003"}))
+    assert Fingerprint.parse(str(hidden)) == hidden
+    assert Fingerprint.parse("1:abc:def") == Fingerprint(1, "abc", "def")
     assert key.version == VERSION
 
 
@@ -210,6 +238,12 @@ def test_a_difference_in_a_long_text_shows_the_place() -> None:
     assert "old" in found.recorded
     assert "new" in found.live
     assert len(found.live) < 200
+
+
+def test_numbers_of_placeholders_differ_only_where_nothing_else_does() -> None:
+    one, other = ({"key": f"wtredacted{n}", "n": 1} for n in ("0001", "0002"))
+    assert [each.path for each in differences(post(one), post(other))] == ["$.key"]
+    assert [each.path for each in differences(post(one), post({**other, "n": 2}))] == ["$.n"]
 
 
 def test_url_method_and_query_differ_by_name() -> None:

@@ -23,7 +23,7 @@ from wiretape.proxy.route import Router
 from wiretape.proxy.upstream import UpstreamSettings, roots
 from wiretape.replay.matcher import Entry, Matcher
 from wiretape.traces.errors import StoreError, UsageError
-from wiretape.traces.redact import Redactor
+from wiretape.traces.redact import LIVE, Redactor
 from wiretape.traces.settings import CaptureSettings, MatchSettings, RedactSettings
 from wiretape.traces.store import Store, Writer
 from wiretape.traces.types import End, RecordingInfo
@@ -103,7 +103,7 @@ class Sidecar:
     def _replayer(self, router: Router) -> Backend:
         if self.settings.recording is None:
             raise UsageError("replay needs a recording: name its store with --store.")
-        redactor = Redactor(self.settings.redact)
+        redactor = Redactor(self.settings.redact, first=LIVE)
         self._recording, info, session = open_recording(self.settings.recording)
         self.matcher = _matcher(self._recording, info, session, self.settings.match)
         app = ReplayApp(router, self.matcher, redactor, self.capture, self.settings.match, self.settings.capture.noise)

@@ -14,6 +14,7 @@ from itertools import islice
 from urllib.parse import urlsplit
 
 from wiretape.replay.miss import Miss, Reason
+from wiretape.replay.secrets import Secrets
 from wiretape.traces.canonical import url_place
 from wiretape.traces.differences import FieldDifference, differences
 from wiretape.traces.fingerprint import Fingerprint, fingerprint
@@ -68,6 +69,7 @@ class Matcher:
             self._places[entry.method, url_place(entry.url)].append(entry)
         self._used: dict[str, set[int]] = defaultdict(set)
         """Live session → the exchanges that it was given."""
+        self._secrets: dict[str, Secrets] = defaultdict(Secrets)
 
     def find(self, request: Request, session: str = "") -> Match | Miss:
         """`request` has been redacted as the recorded ones were."""
@@ -75,10 +77,12 @@ class Matcher:
         for level, (of, keyed) in self._levels.items():
             if level.looseness > self._settings.level.looseness:
                 break
-            recorded = keyed.get(of(key), [])
+            secrets = self._secrets[session]
+            recorded = [entry for entry in keyed.get(of(key), []) if secrets.fit(key.secrets, entry.fingerprint.secrets)]
             known = known or recorded
             if entry := self._next(recorded, session):
                 self._used[session].add(entry.seq)
+                secrets.bind(key.secrets, entry.fingerprint.secrets)
                 return Match(self._load(entry.seq), level)
         if known and self._settings.exhausted is Exhausted.REPEAT_LAST and (last := _last(known)):
             return Match(self._load(last.seq), Level.EXACT if _exact(last.fingerprint) == key.exact else Level.CANONICAL)

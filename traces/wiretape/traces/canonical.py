@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 from wiretape.traces import codings
+from wiretape.traces.secrets import unnumbered
 from wiretape.traces.types import Headers, Json, Request, header
 
 __all__ = ["NotJson", "Number", "as_values", "body_tree", "canonical", "parse", "query_pairs", "url_place"]
@@ -39,7 +40,7 @@ class NotJson(ValueError):
 
 def canonical(request: Request) -> bytes:
     """One spelling for all requests that say the same."""
-    query = sorted(query_pairs(request.url))
+    query = sorted(query_pairs(request.url), key=lambda pair: unnumbered("=".join(pair).encode()))
     head = [request.method.upper(), url_place(request.url), *(f"{name}={value}" for name, value in query)]
     return "\n".join(head).encode("utf-8", "surrogatepass") + b"\n\n" + _body(request)
 
@@ -167,12 +168,12 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 def _meaning(tree: Json) -> Json:
     """What is no meaning set aside."""
     if isinstance(tree, list) and tree and all(_is_rpc(each) for each in tree):
-        return sorted((_rpc(each) for each in tree), key=_dump)
+        return sorted((_rpc(each) for each in tree), key=_place)
     if _is_rpc(tree):
         return _rpc(tree)
     tree = _unmarked(tree)
     if isinstance(tree, dict) and isinstance(tree.get("tools"), list):
-        tree = {**tree, "tools": sorted(tree["tools"], key=_dump)}
+        tree = {**tree, "tools": sorted(tree["tools"], key=_place)}
     return tree
 
 
@@ -196,6 +197,11 @@ def _rpc(message: dict[str, Json]) -> Json:
     if isinstance(params, dict) and isinstance(meta := params.get("_meta"), dict) and "progressToken" in meta:
         kept["params"] = {**params, "_meta": {**meta, "progressToken": None}}
     return kept
+
+
+def _place(tree: Json) -> bytes:
+    """What it is sorted by: the numbers of placeholders differ between runs."""
+    return unnumbered(_dump(tree))
 
 
 def _dump(tree: Json) -> bytes:
