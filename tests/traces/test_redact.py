@@ -5,9 +5,10 @@ import gzip
 import json
 import re
 import zlib
+from urllib.parse import quote, unquote
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.captures import captures
 
@@ -174,6 +175,32 @@ def test_a_known_value_is_found_however_it_is_escaped(written: str) -> None:
     assert b"wtredacted0001" in got
     assert SECRET.encode() not in got
     assert b"7f3a91c2d4" not in got
+
+
+WRITINGS = {
+    "JSON": (json.dumps, json.loads),
+    "JSON as it is read": (lambda text: json.dumps(text, ensure_ascii=False), json.loads),
+    "JSON with slashes escaped": (lambda text: json.dumps(text).replace("/", "\\/"), json.loads),
+    "a member": (lambda text: json.dumps({"note": text}), lambda text: json.loads(text)["note"]),
+    "a URL": (lambda text: quote(text, safe="/"), unquote),
+}
+
+
+@given(st.data())
+def test_a_known_value_never_shows_whatever_it_is_and_however_it_is_written(data: st.DataObject) -> None:
+    """Several layers of JSON, and percent-encoding inside them."""
+    secret = data.draw(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), min_size=8, max_size=24))
+    assume(secret.strip() == secret and "\\n" not in secret and "wtredacted" not in secret)
+    ways = [WRITINGS["a URL"]] if data.draw(st.booleans()) else []
+    ways += [WRITINGS[name] for name in data.draw(st.lists(st.sampled_from(list(WRITINGS)[:4]), max_size=3))]
+    text = f"it is {secret}, you know"
+    for write, _ in ways:
+        text = write(text)
+    found = redactor(values=[secret]).body(text.encode(), data.draw(st.sampled_from([JSON, SSE, ()]))).decode()
+    for _, read in reversed(ways):
+        found = read(found)
+    assert secret not in found
+    assert found == "it is wtredacted0001, you know"
 
 
 @pytest.mark.parametrize("between", ["\n", "\r\n", "\\n", "\n> ", "\n    "])

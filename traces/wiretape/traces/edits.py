@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
 
-__all__ = ["Edit", "cut", "edited", "merged", "window"]
+__all__ = ["Edit", "edited", "merged", "window"]
 
 type Edit = tuple[int, int, bytes]
 """Replace what stands between these two places."""
 
 
-def cut(data: bytes, sizes: deque[int]) -> list[bytes]:
-    out, at = [], 0
-    for size in sizes:
-        out.append(data[at : at + size])
-        at += size
-    return out
-
-
-def window(data: bytes, edits: list[Edit], start: int, end: int) -> Iterator[bytes]:
-    """What becomes of data[start:end]: a replacement goes where its secret began."""
+def window(data: bytes, edits: Iterable[Edit], start: int, end: int) -> Iterator[bytes]:
+    """What becomes of data[start:end]: a replacement goes where its secret began. `edits` are sorted, and end behind start."""
     at = start
     for first, last, new in edits:
-        if last <= start or first >= end:
-            continue
+        if first >= end:
+            break
         yield data[at : max(at, first)]
         if first >= start:
             yield new

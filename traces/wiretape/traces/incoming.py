@@ -16,6 +16,7 @@ from wiretape.traces import codings
 from wiretape.traces.bodies import Bodies, pack, unpack
 from wiretape.traces.decoders import DECODERS, detect
 from wiretape.traces.fingerprint import fingerprint
+from wiretape.traces.frames import FrameRedactor, stream_redactor
 from wiretape.traces.redact import Redactor
 from wiretape.traces.streams import ConversationRedactor, StreamRedactor
 from wiretape.traces.types import End, Headers, Json, Message, Request, Timings, header
@@ -52,7 +53,7 @@ class _Open:
     """Its row stands in `exchanges`, at least with the head."""
     status: int = 0
     headers: Headers = ()
-    stream: StreamRedactor | None = None
+    stream: StreamRedactor | FrameRedactor | None = None
     conversation: ConversationRedactor | None = None
     times: list[int] = field(default_factory=list)
     """Of the chunks that arrived since the last batch, as are `sizes`."""
@@ -96,7 +97,7 @@ class Incoming:
 
     def response(self, seq: int, status: int, reason: str, http_version: str, headers: Headers) -> None:
         if state := self._open.get(seq):
-            state.stream = StreamRedactor(self._redactor, headers)
+            state.stream = stream_redactor(self._redactor, headers)
             state.status, state.headers = status, self._redactor.headers(headers)
             row = (self._recording, seq, status, self._text(reason), http_version, json.dumps(state.headers))
             self._insert("responses", row)

@@ -8,21 +8,55 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
+from itertools import islice
 
 from wiretape.traces.assembly import Assembly
 from wiretape.traces.codings import codings
-from wiretape.traces.edits import Edit, cut, edited, merged, window
+from wiretape.traces.edits import Edit, edited, merged, window
 from wiretape.traces.redact import Redactor
 from wiretape.traces.types import Headers, Message, header
 
-__all__ = ["ConversationRedactor", "StreamRedactor"]
+__all__ = ["LONGEST_HELD", "ConversationRedactor", "Pieces", "StreamRedactor"]
 
 _LONGEST_LINE = 1 << 18
-_LONGEST_HELD = 1 << 18
+LONGEST_HELD = 1 << 18
 """Bytes that wait for the rest of a secret that may never come."""
 
 _BY_LINE = ("event-stream", "ndjson", "jsonl", "text/plain")
 _OPAQUE = ("image/", "audio/", "video/")
+
+
+class Pieces:
+    """The pieces of a body, whose bytes come back redacted: as many, in order, of other lengths."""
+
+    def __init__(self) -> None:
+        self._sizes: deque[int] = deque()
+        """Lengths of those whose bytes are not all back yet: the first is what is left of it to come."""
+        self._ready = bytearray()
+        """The redacted beginning of the first."""
+
+    def add(self, size: int) -> None:
+        self._sizes.append(size)
+
+    def take(self, data: bytes, edits: list[Edit]) -> list[bytes]:
+        """The next bytes of the body with their replacements: the pieces that these make whole."""
+        out: list[bytes] = []
+        at = passed = 0
+        while self._sizes and at + self._sizes[0] <= len(data):
+            size = self._sizes.popleft()
+            out.append(bytes(self._ready) + b"".join(window(data, islice(edits, passed, None), at, at + size)))
+            self._ready.clear()
+            at += size
+            while passed < len(edits) and edits[passed][1] <= at:
+                passed += 1
+        if at < len(data):
+            self._ready += b"".join(window(data, islice(edits, passed, None), at, len(data)))
+            self._sizes[0] -= len(data) - at
+        return out
+
+    def rest(self) -> list[bytes]:
+        """Those that were empty."""
+        return [b"" for _ in range(len(self._sizes))]
 
 
 class StreamRedactor:
@@ -36,21 +70,18 @@ class StreamRedactor:
         self._opaque = not self._coded and kind.startswith(_OPAQUE)
         self._by_line = not self._coded and any(word in kind for word in _BY_LINE)
         self._assembly = redactor.assembly()
-        self._sizes: deque[int] = deque()
-        """Lengths of the pieces whose bytes are not all out yet: the first is what is left of it to come."""
+        self._pieces = Pieces()
         self._held = bytearray()
         self._out = 0
         """How much went out: where what is held begins in the stream."""
         self._units: deque[int] = deque()
         """Where the units end that are searched and not out."""
         self._edits: list[Edit] = []
-        self._ready = bytearray()
-        """The redacted beginning of the first piece."""
 
     def feed(self, data: bytes) -> list[bytes]:
         if self._redactor.off:
             return [data]
-        self._sizes.append(len(data))
+        self._pieces.add(len(data))
         self._held += data
         if self._opaque:
             self._search(len(self._held))
@@ -68,7 +99,7 @@ class StreamRedactor:
             out = self._release(self._out + len(self._held))
         else:
             out = self._release_whole()
-        return out + [b"" for _ in range(len(self._sizes))]
+        return out + self._pieces.rest()
 
     def _whole_lines(self) -> int:
         end = max(self._held.rfind(b"\n"), self._held.rfind(b"\r")) + 1
@@ -82,7 +113,7 @@ class StreamRedactor:
             self._units.append(self._assembly.size)
 
     def _release(self, safe: int) -> list[bytes]:
-        if self._assembly.size - safe > _LONGEST_HELD:
+        if self._assembly.size - safe > LONGEST_HELD:
             self._edits += self._assembly.give_up()
             safe = self._assembly.size
         end = self._out
@@ -99,20 +130,7 @@ class StreamRedactor:
         self._edits = [(start + self._out - end, last + self._out - end, new) for start, last, new in edits if start >= end]
         edits = [edit for edit in edits if edit[0] < end]
         self._redactor.tell(edits)
-        return self._cut(unit, edits)
-
-    def _cut(self, unit: bytes, edits: list[Edit]) -> list[bytes]:
-        out: list[bytes] = []
-        at, end = 0, len(unit)
-        while self._sizes and at + self._sizes[0] <= end:
-            size = self._sizes.popleft()
-            out.append(bytes(self._ready) + b"".join(window(unit, edits, at, at + size)))
-            self._ready.clear()
-            at += size
-        if at < end:
-            self._ready += b"".join(window(unit, edits, at, end))
-            self._sizes[0] -= end - at
-        return out
+        return self._pieces.take(unit, edits)
 
     def _release_whole(self) -> list[bytes]:
         data = bytes(self._held)
@@ -120,11 +138,8 @@ class StreamRedactor:
             self._edits = self._redactor.edits(data, self._headers)
             return self._let_go(len(data))
         redacted = self._redactor.body(data, self._headers)
-        sizes, self._sizes = self._sizes, deque()
-        if redacted == data:
-            return cut(data, sizes)
-        # The coded bytes are other ones now: what came in pieces is one.
-        return [redacted, *(b"" for _ in range(len(sizes) - 1))]
+        # Where the coded bytes are other ones, what came in pieces is one.
+        return self._pieces.take(data, [] if redacted == data else [(0, len(data), redacted)])
 
 
 class ConversationRedactor:
@@ -144,7 +159,7 @@ class ConversationRedactor:
         start = assembly.size
         self._edits.setdefault(message.sender, []).extend(assembly.unit(message.data))
         self._held.append((message, start, assembly.size))
-        if assembly.size - assembly.safe > _LONGEST_HELD:
+        if assembly.size - assembly.safe > LONGEST_HELD:
             self._edits[message.sender] += assembly.give_up()
         return self._release()
 
