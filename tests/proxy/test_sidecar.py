@@ -412,3 +412,16 @@ def test_any_credential_replays_and_two_of_them_stay_two(store: Path) -> None:
         mixed = ((third, "1"), (third, "2"), (fourth, "3"))
         found = lookups(side, up, *((f"/who?api_key={key}", {"n": n}) for key, n in mixed))
         assert [status for status, _ in found] == [200, 422, 422]
+
+
+def test_a_call_with_a_secret_is_answered_under_its_own_id(store: Path) -> None:
+    def call(number: int, password: str) -> dict[str, object]:
+        return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"password": password}}
+
+    up = Upstream(always(whole(b'{"jsonrpc": "2.0", "id": 1, "result": {}}', "Content-Type: application/json")))
+    with recording(store) as side:
+        side.ask("POST", f"{up.url}/mcp", JSON, body=json.dumps(call(1, "hunter2hunter2")).encode())
+    up.stop()
+    with replaying(store) as side:
+        got = side.ask("POST", f"{up.url}/mcp", JSON, body=json.dumps(call(7, "another-one")).encode())
+    assert (got.status, json.loads(got.body)["id"]) == (200, 7)

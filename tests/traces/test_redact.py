@@ -146,6 +146,23 @@ def test_google_has_its_key_in_the_url_whatever_it_looks_like(place: str) -> Non
     assert redactor().url(f"{place}?key=dummy") == f"{place}?key=wtredacted0001"
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        r"https:\/\/x.test\/a?b=1\u0026sig=f00dfeed",
+        "https://x.test/a?X-Amz-Signature=f00dfeed&b=1",
+        "see https://x.test/?api_key=f00dfeed for more",
+    ],
+)
+def test_a_url_in_a_body_has_its_secrets_replaced(written: str) -> None:
+    body = f'{{"url": "{written}"}}'
+    assert redactor().body(body.encode(), JSON) == body.replace("f00dfeed", "wtredacted0001").encode()
+
+
+def test_a_secret_behind_a_hash_is_replaced_too() -> None:
+    assert redactor().url("https://x.test/#access_token=abc&state=1") == "https://x.test/#access_token=wtredacted0001&state=1"
+
+
 def test_parts_of_a_signature_have_no_number() -> None:
     url = "https://x.test/?X-Amz-Signature=abc&X-Amz-Credential=AKIA%2Fday&X-Amz-Expires=60"
     assert redactor().url(url) == (

@@ -109,10 +109,11 @@ class ReplayApp:
         _say(wire, 204, (), b"")
 
     async def _answer(self, wire: Wire, route: Route, request: Request) -> None:
-        found = self._matcher.find(self._redactor.request(request), route.session)
+        redacted = self._redactor.request(request)
+        found = self._matcher.find(redacted, route.session)
         if isinstance(found, Match):
             self.tally.levels[found.level] += 1
-            await self._replay(wire, route, request, found)
+            await self._replay(wire, self._begin(route, request, found.level), redacted, found)
         elif is_noise(request.url, self._noise):
             self.tally.noise += 1
             self._own(wire, self._begin(route, request, None), 200, (("Content-Type", "application/json"),), b"{}")
@@ -138,9 +139,9 @@ class ReplayApp:
         live.request_end(has_body=request.body is not None)
         return live
 
-    async def _replay(self, wire: Wire, route: Route, request: Request, match: Match) -> None:
+    async def _replay(self, wire: Wire, live: Live, request: Request, match: Match) -> None:
+        """`request` as it was matched: what a recorded answer is told by, such as the id of a call, is no secret."""
         exchange = match.exchange
-        live = self._begin(route, request, match.level)
         recorded = exchange.response
         if recorded is None:
             recorded = _never_answered(exchange.error)

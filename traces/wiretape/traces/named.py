@@ -28,6 +28,7 @@ _NUMBER_BEGINS = re.compile(rb'"\s*:\s*\d{4}')
 _MEMBER = re.compile(rb'"([^"\\]{1,60})"\s*:\s*"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
 _OPEN_MEMBER = re.compile(rb'"[\w .-]{0,60}(?:"\s*(?::\s*)?)?\Z')
 
+_PARAMETER = re.compile(rb"[?&#]([A-Za-z][\w.-]{1,40})=([^\s&#\"'<>\\)\]}]+)")
 _FORM = re.compile(rb"\s*[\w.\-+%\[\]]{1,80}=")
 _PART = re.compile(
     rb'^content-disposition:[^\r\n]*?[;\s]name\s*=\s*(?:"([^"\r\n]*)"|([^;\s]+))[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n',
@@ -64,6 +65,14 @@ class Names:
                 if is_secret_member(found[1].decode("latin-1"), found[2].decode(), strict=self.strict):
                     quote = slice(*layer.written(found.start(), found.start() + 1))
                     yield *layer.written(*found.span(2)), found[2], data[quote]
+
+    def urls(self, data: bytes) -> Iterator[Edit]:
+        """In the queries of URLs that stand in a body, such as a signed one that was handed out."""
+        for layer in views(data) if b"://" in data or b":\\/\\/" in data else ():
+            for found in _PARAMETER.finditer(layer.text):
+                name, value = (unquote_plus(part.decode("latin-1")) for part in found.groups())
+                if is_secret_parameter(name, value, strict=self.strict):
+                    yield *layer.written(*found.span(2)), value.encode("utf-8")
 
     def value(self, data: bytes, value: StringValue, depth: int = _DEPTH) -> Iterator[Edit]:
         """The value itself, or what stands under a secret name in the JSON that it holds."""

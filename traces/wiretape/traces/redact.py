@@ -85,10 +85,10 @@ class Redactor:
     def url(self, url: str) -> str:
         if self.off:
             return url
-        place, question, query = url.partition("?")
+        place, *rest = re.split(r"([?&#])", url)
         google = bool(_GOOGLE.search(place))
-        pairs = "&".join(self._pair(pair, google=google) for pair in query.split("&")) if question else ""
-        return self.text(f"{self._without_password(place)}{question}{pairs}")
+        pairs = (self._pair(piece, google=google) if "=" in piece else piece for piece in rest)
+        return self.text("".join((self._without_password(place), *pairs)))
 
     def text(self, text: str) -> str:
         """By shape and by value alone."""
@@ -118,7 +118,7 @@ class Redactor:
         if _has_events(data, kind):
             assembly = self.assembly()
             return merged(assembly.unit(data) + assembly.close())
-        named = self._known.replacing(self._names.body(data, kind))
+        named = self._known.replacing([*self._names.body(data, kind), *self._names.urls(data)])
         numbers = [
             (start, end, mark + self._known.placeholder(digits) + mark)
             for start, end, digits, mark in self._names.numbers(data)
@@ -174,7 +174,6 @@ class Redactor:
         plain, secret = unquote_plus(name), unquote_plus(value)
         if value and is_signature(plain):
             self.count += 1
-            self._known.learn(secret.encode("utf-8", "surrogateescape"))
             return f"{name}={ANYONES}"
         if not (value and (is_secret_parameter(plain, secret, strict=self._strict) or (google and plain == "key"))):
             return pair

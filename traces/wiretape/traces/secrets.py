@@ -99,7 +99,7 @@ _NAMES = frozenset(
         """
         accesskey accesskeyid accesstoken accountkey apikey apitoken authorization authtoken awsaccesskeyid awssecretaccesskey
         awssessiontoken bearertoken clientsecret idtoken jwt passphrase passwd password privatekey privatetoken refreshtoken
-        secret secretaccesskey secretkey sessiontoken subscriptionkey token
+        secret secretaccesskey secretkey sessiontoken subscriptionkey token xamzsecuritytoken
         """
     )
 )
@@ -115,7 +115,7 @@ _HEADER_ENDINGS = _words("auth authorization cookie credential credentials key p
 _OPEN_HEADERS = _words("cachekey idempotencykey secwebsocketkey surrogatekey xcachekey xidempotencykey xsurrogatekey")
 """They end as credentials do, and are none."""
 
-_SIGNATURES = _words("sig signature xamzcredential xamzsecuritytoken xamzsignature xgoogcredential xgoogsignature")
+_SIGNATURES = _words("sig signature xamzcredential xamzsignature xgoogcredential xgoogsignature")
 
 
 def unnumbered(data: bytes) -> bytes:
