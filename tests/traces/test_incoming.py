@@ -129,6 +129,18 @@ def test_it_hides_a_secret_that_is_cut_over_events_also_between_batches(tmp_path
     assert len(found.response.chunks) == 4
 
 
+def test_digests_over_an_answer_that_was_changed_are_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    writer = opened(path)
+    headers = (("Content-Type", "application/json"), ("ETag", '"abc"'))
+    for seq, body in ((1, b'{"password": "hunter2"}'), (2, b'{"a": 1}')):
+        exchange = plain(seq, body)
+        assert exchange.response is not None
+        put(writer, replace(exchange, response=replace(exchange.response, headers=headers)))
+    writer.close()
+    assert [each.response.headers for each in read(path) if each.response] == [headers[:1], headers]
+
+
 def test_it_says_that_a_body_was_withheld(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     writer = opened(path)

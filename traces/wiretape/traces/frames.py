@@ -58,14 +58,14 @@ class FrameRedactor:
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self._assembly = redactor.assembly()
-        self._pieces = Pieces()
+        self.pieces = Pieces()
         self._rest = bytearray()
         """The frame that is not whole, or all from the first on that is none."""
         self._held: deque[_Frame] = deque()
         self._edits: list[Edit] = []
 
     def feed(self, data: bytes) -> list[bytes]:
-        self._pieces.add(len(data))
+        self.pieces.add(len(data))
         self._rest += data
         while (size := _size(self._rest)) and len(self._rest) >= size:
             self._take(bytes(self._rest[:size]))
@@ -80,7 +80,7 @@ class FrameRedactor:
         rest = bytes(self._rest)
         edits = self._redactor.edits(rest, ())
         self._redactor.tell(edits)
-        return out + self._pieces.take(rest, edits) + self._pieces.rest()
+        return out + self.pieces.take(rest, edits) + self.pieces.rest()
 
     def _take(self, data: bytes) -> None:
         payload = data[_PRELUDE.size + _NUMBER.unpack_from(data, 4)[0] : -_NUMBER.size]
@@ -91,7 +91,7 @@ class FrameRedactor:
     def _release(self) -> list[bytes]:
         out: list[bytes] = []
         while self._held and self._held[0].start + len(self._held[0].said) <= self._assembly.safe:
-            out += self._pieces.take(*self._redacted(self._held.popleft()))
+            out += self.pieces.take(*self._redacted(self._held.popleft()))
         return out
 
     def _redacted(self, frame: _Frame) -> tuple[bytes, list[Edit]]:

@@ -17,7 +17,7 @@ from wiretape.traces.bodies import Bodies, pack, unpack
 from wiretape.traces.decoders import DECODERS, detect
 from wiretape.traces.fingerprint import fingerprint
 from wiretape.traces.frames import FrameRedactor, stream_redactor
-from wiretape.traces.redact import Redactor
+from wiretape.traces.redact import Redactor, without_digests
 from wiretape.traces.streams import ConversationRedactor, StreamRedactor
 from wiretape.traces.types import End, Headers, Json, Message, Request, Timings, header
 
@@ -204,6 +204,10 @@ class Incoming:
     def _close_streams(self, seq: int, state: _Open) -> None:
         if state.stream:
             self._release(state, state.stream.close())
+            if state.stream.pieces.changed:
+                state.headers, state.trailers = without_digests(state.headers), without_digests(state.trailers)
+                change = "UPDATE responses SET headers = ? WHERE recording = ? AND seq = ?"
+                self._db.execute(change, (json.dumps(state.headers), self._recording, seq))
         if state.conversation:
             self._put_messages(seq, state.conversation.close())
 

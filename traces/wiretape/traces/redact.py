@@ -31,7 +31,7 @@ from wiretape.traces.secrets import (
 from wiretape.traces.settings import RedactSettings
 from wiretape.traces.types import Headers, Request, header
 
-__all__ = ["LIVE", "WITHHELD", "Redactor", "plain_path"]
+__all__ = ["LIVE", "WITHHELD", "Redactor", "plain_path", "without_digests"]
 
 LIVE = 1_000_000
 """Where the placeholders of a replay are numbered from, so that none is taken for one that a recorded answer handed out."""
@@ -73,7 +73,7 @@ class Redactor:
         url, headers = self.url(request.url), self.headers(request.headers)
         body = request.body and self.body(request.body, request.headers)
         if body != request.body:
-            headers = tuple((name, value) for name, value in headers if name.lower() not in _DIGESTS)
+            headers = without_digests(headers)
         return replace(request, url=url, headers=headers, body=body)
 
     def headers(self, headers: Headers) -> Headers:
@@ -200,6 +200,11 @@ class Redactor:
             return data
         self.tell(edits)
         return b"".join(edited(data, edits))
+
+
+def without_digests(headers: Headers) -> Headers:
+    """For a body that was changed: those over its bytes no longer hold."""
+    return tuple((name, value) for name, value in headers if name.lower() not in _DIGESTS)
 
 
 def plain_path(path: str) -> tuple[bytes, ...]:

@@ -34,12 +34,14 @@ class Pieces:
         """Lengths of those whose bytes are not all back yet: the first is what is left of it to come."""
         self._ready = bytearray()
         """The redacted beginning of the first."""
+        self.changed = False
 
     def add(self, size: int) -> None:
         self._sizes.append(size)
 
     def take(self, data: bytes, edits: list[Edit]) -> list[bytes]:
         """The next bytes of the body with their replacements: the pieces that these make whole."""
+        self.changed = self.changed or bool(edits)
         out: list[bytes] = []
         at = passed = 0
         while self._sizes and at + self._sizes[0] <= len(data):
@@ -70,7 +72,7 @@ class StreamRedactor:
         self._opaque = not self._coded and kind.startswith(_OPAQUE)
         self._by_line = not self._coded and any(word in kind for word in _BY_LINE)
         self._assembly = redactor.assembly()
-        self._pieces = Pieces()
+        self.pieces = Pieces()
         self._held = bytearray()
         self._out = 0
         """How much went out: where what is held begins in the stream."""
@@ -81,7 +83,7 @@ class StreamRedactor:
     def feed(self, data: bytes) -> list[bytes]:
         if self._redactor.off:
             return [data]
-        self._pieces.add(len(data))
+        self.pieces.add(len(data))
         self._held += data
         if self._opaque:
             self._search(len(self._held))
@@ -99,7 +101,7 @@ class StreamRedactor:
             out = self._release(self._out + len(self._held))
         else:
             out = self._release_whole()
-        return out + self._pieces.rest()
+        return out + self.pieces.rest()
 
     def _whole_lines(self) -> int:
         end = max(self._held.rfind(b"\n"), self._held.rfind(b"\r")) + 1
@@ -130,7 +132,7 @@ class StreamRedactor:
         self._edits = [(start + self._out - end, last + self._out - end, new) for start, last, new in edits if start >= end]
         edits = [edit for edit in edits if edit[0] < end]
         self._redactor.tell(edits)
-        return self._pieces.take(unit, edits)
+        return self.pieces.take(unit, edits)
 
     def _release_whole(self) -> list[bytes]:
         data = bytes(self._held)
@@ -139,7 +141,7 @@ class StreamRedactor:
             return self._let_go(len(data))
         redacted = self._redactor.body(data, self._headers)
         # Where the coded bytes are other ones, what came in pieces is one.
-        return self._pieces.take(data, [] if redacted == data else [(0, len(data), redacted)])
+        return self.pieces.take(data, [] if redacted == data else [(0, len(data), redacted)])
 
 
 class ConversationRedactor:
