@@ -22,7 +22,7 @@ __all__ = ["Assembly"]
 type _Key = tuple[object, ...]
 
 _LEAST = 3
-"""Bytes that a secret may begin with: fewer hold nothing back, since any word may end so."""
+"""Bytes that a secret may begin with: fewer hold nothing back, since any word may end so (half an escape is none)."""
 
 _LONGEST = 1 << 14
 """Bytes of a text that are kept for the end of a secret: what is longer is none, or is blanked out as one."""
@@ -188,7 +188,7 @@ class Assembly:
             edits += track.place([(keep, len(track.text), ANYONES.encode())])
             keep = len(track.text)
         track.keep(keep)
-        if len(track.text) < _LEAST:
+        if len(track.text) < _LEAST and b"\\" not in track.text:
             track.let_go()
         (self._open.add if track.free < len(track.pieces) else self._open.discard)(key)
         return edits

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from wiretape.traces.edits import Edit, merged
 from wiretape.traces.secrets import MARK, PLACEHOLDER, Shape
-from wiretape.traces.views import View, open_escape, views
+from wiretape.traces.views import DEPTH, View, open_escape, unescaped, unquoted, views
 
 __all__ = ["SHORTEST", "Known"]
 
@@ -74,11 +74,9 @@ class Known:
         hint = self._first_hint(text)
         if hint is None:
             return [], len(text)
-        if hint[0] not in b"\\%" and hint.end() - hint.start() < _HEAD:
+        if len(hint[0]) < _HEAD and not {*hint[0]} & {*b"\\%"}:
             return [], hint.start()
-        layers = list(views(text))
-        keep = min(layer.written(at := self._open(layer.text), at)[0] for layer in layers)
-        return list(self._everywhere(layers)), keep
+        return list(self._everywhere(views(text))), self._open(text, DEPTH)
 
     def _first_hint(self, text: bytes) -> re.Match[bytes] | None:
         """Of a secret that is there, begins at the end, or hides behind an escape: nearly every text has none."""
@@ -100,10 +98,15 @@ class Known:
                 yield at, at + len(form), secret
                 at = text.find(form, at + len(form))
 
-    def _open(self, text: bytes) -> int:
-        """An escape that is cut off may go on what stands before it."""
+    def _open(self, text: bytes, depth: int) -> int:
+        """An escape that is cut off may go on what stands before it, at every layer of escaping."""
         stem = text[: open_escape(text)]
-        return min(self._open_in(each) for each in {stem, text})
+        keep = min(self._open_in(each) for each in {stem, text})
+        source = View(stem)
+        for inner in (unescaped(source), unquoted(source)) if depth else ():
+            if inner:
+                keep = min(keep, inner.written(at := self._open(inner.text, depth - 1), at)[0])
+        return keep
 
     def _open_in(self, text: bytes) -> int:
         return min(self._open_value(text), self._open_shape(text), _open_key(text))

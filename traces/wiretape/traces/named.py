@@ -10,15 +10,12 @@ from urllib.parse import unquote_plus
 from wiretape.traces.edits import Edit
 from wiretape.traces.secrets import is_secret_member, is_secret_parameter
 from wiretape.traces.spans import StringValue, string_values
-from wiretape.traces.views import View, meant, unescaped, views
+from wiretape.traces.views import DEPTH, View, meant, unescaped, views
 
 __all__ = ["Names"]
 
 _LOGPROBS = frozenset({b"logprob", b"bytes", b"top_logprobs", b"score"})
 """A member `token` beside one of these is a piece of text, not a credential."""
-
-_DEPTH = 4
-"""How many layers of JSON inside JSON strings are looked into."""
 
 _NUMBER = re.compile(rb'"([^"\\]{1,60})"\s*:\s*(\d{4,})(?![\d.eE])')
 """A password of digits alone. Fewer than four are a count or a length."""
@@ -74,7 +71,7 @@ class Names:
                 if is_secret_parameter(name, value, strict=self.strict):
                     yield *layer.written(*found.span(2)), value.encode("utf-8")
 
-    def value(self, data: bytes, value: StringValue, depth: int = _DEPTH) -> Iterator[Edit]:
+    def value(self, data: bytes, value: StringValue, depth: int = DEPTH) -> Iterator[Edit]:
         """The value itself, or what stands under a secret name in the JSON that it holds."""
         text = data[value.start : value.end]
         if text and (value.path in self.paths or self._is_secret(value, text)):

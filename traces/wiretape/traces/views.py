@@ -10,9 +10,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
-__all__ = ["View", "meant", "open_escape", "unescaped", "views"]
+__all__ = ["DEPTH", "View", "meant", "open_escape", "unescaped", "unquoted", "views"]
 
-_DEPTH = 4
+DEPTH = 4
 """How many layers of JSON inside JSON strings are looked into."""
 
 _JSON = re.compile(
@@ -62,14 +62,19 @@ def meant(text: bytes) -> bytes:
     return view.text if view else text
 
 
+def unquoted(source: View) -> View | None:
+    """As percent-encoding means it; None where nothing is."""
+    return _undone(source, _PERCENT, lambda escape: bytes.fromhex(escape[1:].decode())) if b"%" in source.text else None
+
+
 def views(text: bytes) -> Iterator[View]:
     """The text itself and what it says where escapes are undone, layer by layer."""
     view: View | None = View(text)
-    for _ in range(_DEPTH + 1):
+    for _ in range(DEPTH + 1):
         if view is None:
             return
         yield view
-        if b"%" in view.text and (plain := _undone(view, _PERCENT, lambda escape: bytes.fromhex(escape[1:].decode()))):
+        if plain := unquoted(view):
             yield plain
         view = unescaped(view)
 
@@ -77,7 +82,11 @@ def views(text: bytes) -> Iterator[View]:
 def open_escape(text: bytes) -> int:
     """Where an escape begins that is cut off at the end; else the end."""
     found = _OPEN.search(text, max(0, len(text) - 12))
-    return found.start() if found else len(text)
+    if not found:
+        return len(text)
+    before = text[: found.start()]
+    escaped = (len(before) - len(before.rstrip(b"\\"))) % 2 and found[0][:1] == b"\\"
+    return len(text) if escaped else found.start()
 
 
 def _undone(source: View, pattern: re.Pattern[bytes], meaning: Callable[[bytes], bytes]) -> View | None:
