@@ -374,3 +374,54 @@ def test_it_answers_head_and_304_without_a_body(store: Path) -> None:
             assert (head.status, head.get("content-length"), head.body) == (200, "1488324", b"")
             same = ask(wire, "GET", f"{up.url}/p")
             assert (same.status, same.get("content-length"), same.get("etag")) == (304, "9", '"v"')
+
+
+def lookups(side: object, up: Upstream, *asked: tuple[str, dict[str, str]]) -> list[tuple[int, bytes]]:
+    got = [side.ask("POST", f"{up.url}{path}", JSON, body=json.dumps(body).encode()) for path, body in asked]  # type: ignore[attr-defined]
+    return [(each.status, each.body if each.status == 200 else b"") for each in got]
+
+
+def echo(wire: Wire, asked: Asked) -> None:
+    wire.send(whole(json.dumps([asked.target, asked.body.decode()]).encode()))
+
+
+def test_what_goes_by_the_name_of_a_secret_and_is_data_never_gets_a_stale_answer(store: Path) -> None:
+    up = Upstream(echo)
+    asked = [("/echo?key=alpha", {"a": "1"}), ("/echo", {"token": "BTC", "password": "abc"}), ("/p", {"token": "BTC"})]
+    with recording(store) as side:
+        lookups(side, up, *asked, ("/p", {"token": "ETH"}))
+    up.stop()
+    with replaying(store) as side:
+        missed = lookups(side, up, ("/echo?key=beta", {"a": "1"}), ("/echo", {"token": "ETH", "password": "abc"}))
+        assert [status for status, _ in missed] == [422, 422]
+        other_way = lookups(side, up, ("/p", {"token": "ETH"}), ("/p", {"token": "BTC"}))
+        assert [b"ETH" in body and b"BTC" not in body for _, body in other_way] == [True, False]
+        assert lookups(side, up, ("/echo?key=alpha", {"a": "1"}))[0][0] == 200
+
+
+def test_any_credential_replays_and_two_of_them_stay_two(store: Path) -> None:
+    first, second, third, fourth = (f"a{n}b2c3d4e5f6a7b8" for n in range(4))
+    up = Upstream(echo)
+    with recording(store) as side:
+        lookups(side, up, *((f"/who?api_key={key}", {"n": n}) for key, n in ((first, "1"), (second, "2"), (first, "3"))))
+    up.stop()
+    with replaying(store) as side:
+        good = ((third, "1"), (fourth, "2"), (third, "3"))
+        assert [status for status, _ in lookups(side, up, *((f"/who?api_key={key}", {"n": n}) for key, n in good))] == [200] * 3
+    with replaying(store) as side:
+        mixed = ((third, "1"), (third, "2"), (fourth, "3"))
+        found = lookups(side, up, *((f"/who?api_key={key}", {"n": n}) for key, n in mixed))
+        assert [status for status, _ in found] == [200, 422, 422]
+
+
+def test_a_call_with_a_secret_is_answered_under_its_own_id(store: Path) -> None:
+    def call(number: int, password: str) -> dict[str, object]:
+        return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"password": password}}
+
+    up = Upstream(always(whole(b'{"jsonrpc": "2.0", "id": 1, "result": {}}', "Content-Type: application/json")))
+    with recording(store) as side:
+        side.ask("POST", f"{up.url}/mcp", JSON, body=json.dumps(call(1, "hunter2hunter2")).encode())
+    up.stop()
+    with replaying(store) as side:
+        got = side.ask("POST", f"{up.url}/mcp", JSON, body=json.dumps(call(7, "another-one")).encode())
+    assert (got.status, json.loads(got.body)["id"]) == (200, 7)

@@ -495,14 +495,14 @@ def test_a_message_that_was_not_recorded_is_a_miss_that_says_what_differs(store:
 def test_secrets_are_kept_out_of_messages_and_still_match(store: Path) -> None:
     key = "sk-" + "a1B2c3D4" * 5
     with upstream(echo) as port, recording(store) as side, client(side, port) as socket:
-        told(socket, json.dumps({"token": "hunter2hunter2", "text": f"use {key}"}))
+        told(socket, json.dumps({"password": "hunter2hunter2", "text": f"use {key}"}))
     raw = store.read_bytes()
     assert key.encode() not in raw
     assert b"hunter2hunter2" not in raw
     assert all(b'"text": "use' in data for _, _, data in talk(stored(store)[0]))
     with replaying(store) as side:
         with client(side, port) as socket:
-            told(socket, json.dumps({"token": "another-secret", "text": f"use sk-{'z9Y8x7W6' * 5}"}))
+            told(socket, json.dumps({"password": "another-secret", "text": f"use sk-{'z9Y8x7W6' * 5}"}))
         assert side.sidecar.tally.misses == []
 
 

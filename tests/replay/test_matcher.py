@@ -11,6 +11,7 @@ from wiretape.replay.conversation import Conversation
 from wiretape.replay.matcher import Entry, Match, Matcher
 from wiretape.replay.miss import Miss, Reason, response
 from wiretape.traces.fingerprint import fingerprint
+from wiretape.traces.redact import LIVE
 from wiretape.traces.settings import Exhausted, Level, MatchSettings
 from wiretape.traces.types import End, Exchange, Message, Request, Response
 
@@ -135,6 +136,42 @@ def test_ten_thousand_entries_are_loaded_one_by_one() -> None:
     assert loaded == [7777]
     assert isinstance(made.find(chat("nothing like it")), Miss)
     assert len(loaded) < 100
+
+
+# secrets
+
+
+def looked_up(number: int, **more: object) -> Request:
+    return chat("a", token=f"wtredacted{number:04}", **more)
+
+
+def test_any_key_finds_what_was_recorded_with_another() -> None:
+    made = matcher([looked_up(1), looked_up(1)])
+    assert [served(made.find(looked_up(LIVE + 3))) for _ in range(2)] == [1, 2]
+
+
+def test_two_secrets_never_get_each_others_answers() -> None:
+    """The first live one stands for the first recorded one; from then on each for its own alone."""
+    made = matcher([looked_up(1), looked_up(2), looked_up(1)])
+    assert [served(made.find(looked_up(LIVE + n))) for n in (5, 5, 6, 5)] == [1, 3, 2, Reason.EXHAUSTED]
+
+
+def test_one_secret_cannot_stand_for_two_nor_two_for_one() -> None:
+    made = matcher([looked_up(1, n=1), looked_up(2, n=2), looked_up(1, n=3)])
+    assert served(made.find(looked_up(LIVE, n=1))) == 1
+    assert served(made.find(looked_up(LIVE, n=2))) == Reason.UNKNOWN
+    assert served(made.find(looked_up(LIVE + 1, n=3))) == Reason.UNKNOWN
+    assert served(made.find(looked_up(LIVE + 1, n=2))) == 2
+
+
+def test_what_a_recorded_answer_handed_out_stands_for_itself() -> None:
+    made = matcher([looked_up(1), looked_up(2)])
+    assert [served(made.find(looked_up(n))) for n in (2, 3, LIVE)] == [2, Reason.UNKNOWN, 1]
+
+
+def test_each_session_has_secrets_of_its_own() -> None:
+    made = matcher([looked_up(1)])
+    assert [served(made.find(looked_up(LIVE + n), str(n))) for n in range(3)] == [1, 1, 1]
 
 
 # the answer to a miss

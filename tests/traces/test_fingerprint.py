@@ -65,9 +65,17 @@ def test_other_urls_are_others(first: str, second: str) -> None:
         ('{"n":10000000000000000000001}', '{"n": 10000000000000000000001}'),
         ('{"args":"{\\"x\\":1,\\"y\\":2}"}', '{"args":"{ \\"y\\": 2, \\"x\\": 1 }"}'),
         ('{"tools":[{"name":"a"},{"name":"b"}]}', '{"tools":[{"name":"b"},{"name":"a"}]}'),
-        ('{"m":[{"text":"t","cache_control":{"type":"ephemeral"}}]}', '{"m":[{"text":"t"}]}'),
+        ('{"messages":[{"content":[{"text":"t","cache_control":null}]}]}', '{"messages":[{"content":[{"text":"t"}]}]}'),
         ('{"jsonrpc":"2.0","id":1,"method":"x"}', '{"jsonrpc":"2.0","id":"a-7","method":"x"}'),
         ('{"s":"\\u00e9"}', '{"s":"é"}'),
+        ('{"n":1e999999999}', '{"n":10.00E+999999998}'),
+        ('{"n":-0.10}', '{"n":-1e-1}'),
+        ('{"system":[{"text":"t","cache_control":{"type":"ephemeral","ttl":"1h"}}]}', '{"system":[{"text":"t"}]}'),
+        ('{"tools":[{"name":"t","cache_control":{"type":"ephemeral"}}]}', '{"tools":[{"name":"t"}]}'),
+        (
+            '{"messages":[{"content":[{"type":"tool_result","content":[{"text":"t","cache_control":{"type":"ephemeral"}}]}]}]}',
+            '{"messages":[{"content":[{"type":"tool_result","content":[{"text":"t"}]}]}]}',
+        ),
     ],
 )
 def test_spellings_of_one_body_are_one(first: str, second: str) -> None:
@@ -87,6 +95,22 @@ def test_spellings_of_one_body_are_one(first: str, second: str) -> None:
         ('{"args":"{\\"x\\":1}"}', '{"args":"{\\"x\\":1.0}"}'),
         ('{"jsonrpc":"2.0","method":"x"}', '{"jsonrpc":"2.0","id":1,"method":"x"}'),
         ("{", "["),
+        ('{"n":0.1234567890123456789012345678901}', '{"n":0.1234567890123456789012345678902}'),
+        ('{"n":1e999999999}', '{"n":1e999999998}'),
+        (f'{{"n":1e{"9" * 5000}}}', f'{{"n":1e{"9" * 4999}}}'),
+        (
+            '{"tools":[{"input_schema":{"properties":{"cache_control":{"type":"string"}}}}]}',
+            '{"tools":[{"input_schema":{"properties":{}}}]}',
+        ),
+        (
+            '{"tools":[{"input_schema":{"default":{"cache_control":{"type":"ephemeral"}}}}]}',
+            '{"tools":[{"input_schema":{"default":{}}}]}',
+        ),
+        (
+            '{"messages":[{"content":[{"type":"tool_use","input":{"cache_control":{"type":"ephemeral"}}}]}]}',
+            '{"messages":[{"content":[{"type":"tool_use","input":{}}]}]}',
+        ),
+        ('{"tools":[{"name":"t","cache_control":{"type":"string"}}]}', '{"tools":[{"name":"t"}]}'),
     ],
 )
 def test_other_bodies_are_others(first: str, second: str) -> None:
@@ -104,18 +128,53 @@ def test_a_content_coding_and_a_boundary_are_spelling() -> None:
     assert same(one, two)
 
 
+@pytest.mark.parametrize(("first", "second"), [("data", "data\n\n"), ("data", "\r\ndata"), ("", "\r\n")])
+def test_line_ends_inside_a_part_are_its_own(first: str, second: str) -> None:
+    part = '--x\r\nContent-Disposition: form-data; name="f"\r\n\r\n{}\r\n--x--\r\n'
+    one, two = (post(part.format(text), Content_Type="multipart/form-data; boundary=x") for text in (first, second))
+    assert not same(one, two)
+
+
 def test_headers_are_no_part_of_it() -> None:
     assert fingerprint(post({"a": 1}, User_Agent="x")) == fingerprint(post({"a": 1}))
 
 
-def test_placeholders_count_as_one_whatever_their_number() -> None:
-    first, second = (post({"api_key": f"sk-wtredacted{n}"}) for n in ("0001", "0042"))
+def keys(request: Request) -> tuple[str, str]:
+    key = fingerprint(request)
+    return key.exact, key.canonical
+
+
+def test_placeholders_count_by_where_they_stand_again_and_not_by_their_number_or_shape() -> None:
+    first, second = (post({"api_key": name}) for name in ("sk-wtredacted0001", "wtredacted0042"))
+    assert keys(first) == keys(second)
+    assert [fingerprint(each).secrets for each in (first, second)] == [(1,), (42,)]
+    twice, other = (post({"from": "wtredacted0001", "to": f"wtredacted{n}"}) for n in ("0001", "0002"))
+    assert {*keys(twice)}.isdisjoint(keys(other))
+
+
+def test_what_is_sorted_is_not_sorted_by_the_numbers_of_placeholders() -> None:
+    def tools(*numbers: int) -> Request:
+        return post({"tools": [{"key": f"wtredacted000{n}", "n": n and 1} for n in numbers], "a": "wtredacted0007"})
+
+    one, other = tools(1, 2), tools(9, 3)
+    assert keys(one) == keys(other)
+    assert (fingerprint(one).secrets, fingerprint(other).secrets) == ((7, 1, 2), (7, 9, 3))
+
+
+def test_a_signature_is_no_part_of_it() -> None:
+    first, second = (
+        Redactor(RedactSettings()).request(Request("GET", f"http://x.test/a?X-Amz-Signature={'ab' * n}")) for n in (9, 16)
+    )
     assert fingerprint(first) == fingerprint(second)
+    assert fingerprint(first).secrets == ()
 
 
 def test_it_is_written_and_read_again() -> None:
     key = fingerprint(post({"a": 1}))
     assert Fingerprint.parse(str(key)) == key
+    hidden = fingerprint(post({"a": "wtredacted0012", "b": "wtredacted0003"}))
+    assert Fingerprint.parse(str(hidden)) == hidden
+    assert Fingerprint.parse("1:abc:def") == Fingerprint(1, "abc", "def")
     assert key.version == VERSION
 
 
@@ -179,6 +238,12 @@ def test_a_difference_in_a_long_text_shows_the_place() -> None:
     assert "old" in found.recorded
     assert "new" in found.live
     assert len(found.live) < 200
+
+
+def test_numbers_of_placeholders_differ_only_where_nothing_else_does() -> None:
+    one, other = ({"key": f"wtredacted{n}", "n": 1} for n in ("0001", "0002"))
+    assert [each.path for each in differences(post(one), post(other))] == ["$.key"]
+    assert [each.path for each in differences(post(one), post({**other, "n": 2}))] == ["$.n"]
 
 
 def test_url_method_and_query_differ_by_name() -> None:

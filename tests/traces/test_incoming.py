@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.stores import EVENTS, opened, put, read, stream
+from support.stores import EVENTS, opened, plain, put, read, stream
 
 from wiretape.traces.fingerprint import fingerprint
-from wiretape.traces.types import End, Exchange, ExchangeKind, Headers, Message, Request, Response, Timings
+from wiretape.traces.redact import Redactor
+from wiretape.traces.settings import RedactSettings
+from wiretape.traces.store import Writer
+from wiretape.traces.types import End, Exchange, ExchangeKind, Headers, Message, RecordingStatus, Request, Response, Timings
 
 ASKED = b'{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}'
 TOLD = [
@@ -93,6 +98,70 @@ def test_it_redacts_before_anything_is_written(tmp_path: Path) -> None:
     assert sum(length for _, length in found.response.chunks) == len(found.response.body)
     assert len(found.response.chunks) == 3
     assert found.fingerprint == str(fingerprint(found.request))
+
+
+def test_it_redacts_what_stands_beside_the_traffic(tmp_path: Path) -> None:
+    path, secret = tmp_path / "a.db", "hush-hush-7f3a91c2d4"
+    redactor = Redactor(RedactSettings(values=(secret,)))
+    labels = {"k": secret, "token": "a1b2c3d4e5f6", "ci": "no"}
+    writer = Writer.open(path, name="a", started_at=1.0, tool_version="1", redactor=redactor, recording_id="x", labels=labels)
+    put(writer, replace(plain(1), session=f"run-{secret}"))
+    writer.event(2.0, f"run-{secret}", {"type": "custom", "name": "n", "data": None})
+    info = writer.close()
+    assert secret.encode() not in path.read_bytes()
+    assert info.labels == {"k": "wtredacted0001", "token": "wtredacted0002", "ci": "no"}
+    assert [each.session for each in read(path)] == ["run-wtredacted0001"]
+
+
+def test_it_hides_a_secret_that_is_cut_over_events_also_between_batches(tmp_path: Path) -> None:
+    path, secret = tmp_path / "a.db", "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"
+    writer = opened(path)
+    stream(writer, 1)
+    for at, piece in enumerate((secret[:12], secret[12:20], secret[20:], " bye")):
+        writer.chunk(1, at, b"data: " + json.dumps({"choices": [{"delta": {"content": piece}}]}).encode() + b"\n\n")
+        writer.flush()
+    writer.end(1, End.COMPLETE, None, Timings())
+    writer.close()
+    [found] = read(path)
+    assert found.response is not None
+    said = [json.loads(line[6:])["choices"][0]["delta"]["content"] for line in found.response.body.splitlines() if line]
+    assert said == ["sk-wtredacted0001", "", "", " bye"]
+    assert len(found.response.chunks) == 4
+
+
+def test_digests_over_an_answer_that_was_changed_are_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    writer = opened(path)
+    headers = (("Content-Type", "application/json"), ("ETag", '"abc"'))
+    for seq, body in ((1, b'{"password": "hunter2"}'), (2, b'{"a": 1}')):
+        exchange = plain(seq, body)
+        assert exchange.response is not None
+        put(writer, replace(exchange, response=replace(exchange.response, headers=headers)))
+    writer.close()
+    assert [each.response.headers for each in read(path) if each.response] == [headers[:1], headers]
+
+
+def test_it_says_that_a_body_was_withheld(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    writer = opened(path)
+    exchange = plain(1, b"\0\1secret-in-an-unknown-coding")
+    assert exchange.response is not None
+    headers = (("Content-Encoding", "lzw"),)
+    put(writer, replace(exchange, response=replace(exchange.response, headers=headers)))
+    assert writer.close().status is RecordingStatus.INCOMPLETE
+    assert writer.failure is not None
+    assert "1 body was withheld, since no secret could be looked for" in writer.failure
+    [found] = read(path)
+    assert found.response is not None
+    assert (found.response.body, len(found.response.chunks)) == (b"wtwithheld0001", 1)
+
+
+def test_it_keeps_a_number_that_no_computer_can_count_to(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    writer = opened(path)
+    put(writer, plain(1, request=b'{"a":1e999999999}'))
+    assert writer.close().status is RecordingStatus.COMPLETE
+    assert [each.request.body for each in read(path)] == [b'{"a":1e999999999}']
 
 
 def test_it_ends_as_interrupted_what_nobody_ended(tmp_path: Path) -> None:

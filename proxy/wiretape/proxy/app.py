@@ -110,10 +110,11 @@ class ReplayApp:
         if not wire.asks_for_socket and (asked := self._mocks.ask(route, request)):
             await self._mock(wire, route, request, asked)
             return
-        found = self._matcher.find(self._redactor.request(request), route.session)
+        redacted = self._redactor.request(request)
+        found = self._matcher.find(redacted, route.session)
         if isinstance(found, Match):
             self.tally.answered(urlsplit(request.url).hostname or "")
-            await self._replay(wire, route, request, found)
+            await self._replay(wire, route, self._begin(route, request, found.level), redacted, found)
         elif is_noise(request.url, self._noise):
             self.tally.noise += 1
             self._own(wire, self._begin(route, request), 200, (("Content-Type", "application/json"),), b"{}")
@@ -142,8 +143,8 @@ class ReplayApp:
         live.request_end(has_body=request.body is not None)
         return live
 
-    async def _replay(self, wire: Wire, route: Route, request: Request, match: Match) -> None:
-        live = self._begin(route, request, match.level)
+    async def _replay(self, wire: Wire, route: Route, live: Live, request: Request, match: Match) -> None:
+        """`request` as it was matched: what a recorded answer is told by, such as the id of a call, is no secret."""
         recorded = match.exchange.response
         if recorded is None and match.exchange.end is not End.REFUSED:
             self.tally.levels[match.level] += 1

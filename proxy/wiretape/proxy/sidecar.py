@@ -28,7 +28,7 @@ from wiretape.proxy.tally import Tally
 from wiretape.proxy.upstream import UpstreamSettings, roots
 from wiretape.replay.matcher import Entry, Matcher
 from wiretape.traces.errors import StoreError, UsageError
-from wiretape.traces.redact import Redactor
+from wiretape.traces.redact import LIVE, Redactor
 from wiretape.traces.settings import CaptureSettings, MatchSettings, RedactSettings
 from wiretape.traces.store import Store, Writer
 from wiretape.traces.types import End, Exchange, ExchangeKind, RecordingInfo
@@ -120,7 +120,7 @@ class Sidecar:
     def _replayer(self, router: Router) -> Backend:
         if self.settings.recording is None:
             raise UsageError("replay needs a recording: name its store with --store.")
-        redactor = Redactor(self.settings.redact)
+        redactor = Redactor(self.settings.redact, first=LIVE)
         self._recording, self._replayed, session = open_recording(self.settings.recording)
         self.matcher = _matcher(self._recording, self._replayed, session, self.settings.match)
         app = ReplayApp(

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from wiretape.replay.conversation import Conversation, closeness, message_differences, opening, server_waits
 from wiretape.replay.miss import Miss, Reason
+from wiretape.replay.secrets import Secrets
 from wiretape.traces.canonical import url_place
 from wiretape.traces.differences import FieldDifference, differences
 from wiretape.traces.fingerprint import Fingerprint, fingerprint
@@ -74,6 +75,7 @@ class Matcher:
         """Live session → the exchanges that it was given."""
         self._held: dict[str, set[int]] = defaultdict(set)
         """Of these, the sockets whose client has not spoken yet: which is whose will be told by its first message."""
+        self._secrets: dict[str, Secrets] = defaultdict(Secrets)
 
     def find(self, request: Request, session: str = "") -> Match | Miss:
         """`request` has been redacted as the recorded ones were."""
@@ -81,10 +83,12 @@ class Matcher:
         for level, (of, keyed) in self._levels.items():
             if level.looseness > self._settings.level.looseness:
                 break
-            recorded = keyed.get(of(key), [])
+            secrets = self._secrets[session]
+            recorded = [entry for entry in keyed.get(of(key), []) if secrets.fit(key.secrets, entry.fingerprint.secrets)]
             known = known or recorded
             if entry := self._next(recorded, session):
                 self._used[session].add(entry.seq)
+                secrets.bind(key.secrets, entry.fingerprint.secrets)
                 return Match(self._load(entry.seq), level)
         if known and self._settings.exhausted is Exhausted.REPEAT_LAST and (last := _last(known)):
             level = Level.EXACT if _exact(last.fingerprint) == key.exact else Level.CANONICAL

@@ -14,12 +14,10 @@ from pathlib import Path
 
 from wiretape.oracles import judge
 from wiretape.oracles.base import OracleUse
-from wiretape.traces.redact import Redactor
-from wiretape.traces.secrets import MARK, is_secret_header, is_secret_name
-from wiretape.traces.settings import RedactSettings
+from wiretape.scenarios.argv import without_secrets
 from wiretape.traces.types import ApprovalDecision, ApprovalRequest, FinalAnswer, ToolCall, Trace, UserMessage
 
-__all__ = ["FILL_IN", "draft", "without_secrets"]
+__all__ = ["FILL_IN", "draft"]
 
 FILL_IN = "FILL IN: words that the answer must hold"
 
@@ -64,41 +62,6 @@ def draft(
     proposals = "".join(f"#   - {line}\n" for line in _proposals(trace))
     hidden = _SECRETS if any("${" in word.replace("$${", "") for word in command) else ""
     return _HEAD + hidden + "\n".join(lines) + "\n" + (_PROPOSED + proposals if proposals else "")
-
-
-def without_secrets(argv: Sequence[str], environment: Mapping[str, str]) -> tuple[str, ...]:
-    """`argv` as a scenario may keep it: secrets are `${NAME}`, and a `${` that was there already is `$${`."""
-    known = {value: name for name, value in environment.items() if _looks_secret(name) and len(value) >= 8}
-    before = ("", *argv)
-    return tuple(_word(word, before[at], known) for at, word in enumerate(argv))
-
-
-def _looks_secret(variable: str) -> bool:
-    return is_secret_name(variable) or variable.upper().endswith(("_TOKEN", "_KEY", "_SECRET", "_PASSWORD", "_PASS"))
-
-
-def _word(word: str, before: str, known: Mapping[str, str]) -> str:
-    for value, name in known.items():
-        if value in word:
-            return f"${{{name}}}".join(map(_escaped, word.split(value)))
-    option = before.lstrip("-") if before.startswith("-") else ""
-    if option and is_secret_name(option) and not word.startswith("-"):
-        return _variable(option)
-    named = re.match(r"(-{0,2}([A-Za-z][\w.-]*)(?:=|: ?))(.+)", word, re.DOTALL)
-    if named and is_secret_header(named[2]):
-        return _escaped(named[1]) + _variable(named[2])
-    start, rest = (named[1], named[3]) if named and not named[3].startswith("//") else ("", word)
-    redactor = Redactor(RedactSettings())
-    clean = redactor.url(rest) if "://" in rest else redactor.text(rest)
-    return _escaped(start) + re.sub(rf"[\w.-]*{MARK}\d{{4,}}", "${SECRET}", _escaped(clean))
-
-
-def _escaped(text: str) -> str:
-    return text.replace("${", "$${")
-
-
-def _variable(name: str) -> str:
-    return f"${{{re.sub(r'[^A-Za-z0-9]+', '_', name).strip('_').upper()}}}"
 
 
 def _title(name: str, trace: Trace) -> str:

@@ -4,18 +4,18 @@ URLs by RFC 3986 section 6.2.2 (and `+` as a space in the query alone); JSON by 
 1 equal to 1.0 and 1e0;
 JSON inside strings by its structure with numbers as written; forms and multipart by their fields; content codings undone.
 What does not parse, has duplicate keys or NaN is its raw bytes. Two things are no meaning: the order of declared tools and
-prompt-cache markers. JSON-RPC ids and progress tokens belong to a connection, not to a request.
+prompt-cache markers, where an API takes them. JSON-RPC ids and progress tokens belong to a connection, not to a request.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from decimal import Decimal
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 from wiretape.traces import codings
+from wiretape.traces.secrets import unnumbered
 from wiretape.traces.types import Headers, Json, Request, header
 
 __all__ = ["NotJson", "Number", "as_values", "body_tree", "canonical", "parse", "query_pairs", "url_place"]
@@ -27,13 +27,20 @@ _DEEPEST = 200
 """Nesting beyond which a body is taken by its bytes."""
 
 
+_LINE_ENDS = re.compile(rb"\A\r?\n|\r?\n\Z")
+"""Of a part: those that belong to the boundaries around it."""
+_PARTS = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
+_MARKED = ("system", "messages", "content", "tools", "function", "requests", "params")
+"""Members that hold, at some depth, what a prompt-cache marker may stand on; a tool's schema and its data are none of them."""
+
+
 class NotJson(ValueError):
     """The text has no one JSON meaning."""
 
 
 def canonical(request: Request) -> bytes:
     """One spelling for all requests that say the same."""
-    query = sorted(query_pairs(request.url))
+    query = sorted(query_pairs(request.url), key=lambda pair: unnumbered("=".join(pair).encode()))
     head = [request.method.upper(), url_place(request.url), *(f"{name}={value}" for name, value in query)]
     return "\n".join(head).encode("utf-8", "surrogatepass") + b"\n\n" + _body(request)
 
@@ -135,14 +142,16 @@ def _integer(text: str) -> Number:
 
 
 def _number(text: str) -> Number:
-    value = Decimal(text)
-    if not value:
+    """All digits count, and no exponent is too large: its digits without zeros at either end, and a power of ten."""
+    sign, whole, fraction, exponent = _PARTS.fullmatch(text).groups(default="")  # type: ignore[union-attr]  # json's own form
+    digits = (whole + fraction).lstrip("0")
+    if not digits:
         return Number("0")
-    normal = value.normalize()
-    exponent = normal.as_tuple().exponent
-    if isinstance(exponent, int) and 0 <= exponent <= 400:
-        return Number(f"{normal:f}")
-    return Number(str(normal).upper())
+    short = digits.rstrip("0")
+    power = int(exponent or 0) - len(fraction) + len(digits) - len(short)
+    if 0 <= power <= 400:
+        return Number(f"{sign}{short}{'0' * power}")
+    return Number(f"{sign}{short}E{power}")
 
 
 def _refuse(text: str) -> Json:
@@ -159,12 +168,23 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 def _meaning(tree: Json) -> Json:
     """What is no meaning set aside."""
     if isinstance(tree, list) and tree and all(_is_rpc(each) for each in tree):
-        return sorted((_rpc(each) for each in tree), key=_dump)
+        return sorted((_rpc(each) for each in tree), key=_place)
     if _is_rpc(tree):
         return _rpc(tree)
+    tree = _unmarked(tree)
     if isinstance(tree, dict) and isinstance(tree.get("tools"), list):
-        tree = {**tree, "tools": sorted(tree["tools"], key=_dump)}
+        tree = {**tree, "tools": sorted(tree["tools"], key=_place)}
     return tree
+
+
+def _unmarked(tree: Json) -> Json:
+    """Without the prompt-cache markers of the body itself, its messages, their contents, the system prompt and the tools."""
+    if isinstance(tree, list):
+        return [_unmarked(each) for each in tree]
+    if not isinstance(tree, dict):
+        return tree
+    kept = {name: value for name, value in tree.items() if not _is_cache_marker(name, value)}
+    return kept | {name: _unmarked(kept[name]) for name in _MARKED if isinstance(kept.get(name), dict | list)}
 
 
 def _is_rpc(tree: Json) -> bool:
@@ -179,6 +199,11 @@ def _rpc(message: dict[str, Json]) -> Json:
     return kept
 
 
+def _place(tree: Json) -> bytes:
+    """What it is sorted by: the numbers of placeholders differ between runs."""
+    return unnumbered(_dump(tree))
+
+
 def _dump(tree: Json) -> bytes:
     """One spelling: sorted names, no white space, numbers and inner JSON marked apart from strings."""
     return json.dumps(_marked(tree, 0), ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode(
@@ -188,7 +213,7 @@ def _dump(tree: Json) -> bytes:
 
 def _marked(tree: Json, depth: int) -> Json:
     if isinstance(tree, dict):
-        return {name: _marked(value, depth + 1) for name, value in tree.items() if not _is_cache_marker(name, value)}
+        return {name: _marked(value, depth + 1) for name, value in tree.items()}
     if isinstance(tree, list):
         return [_marked(each, depth + 1) for each in tree]
     if isinstance(tree, Number):
@@ -200,7 +225,7 @@ def _marked(tree: Json, depth: int) -> Json:
 
 
 def _is_cache_marker(name: str, value: Json) -> bool:
-    return name == "cache_control" and (value is None or (isinstance(value, dict) and "type" in value))
+    return name == "cache_control" and (value is None or (isinstance(value, dict) and value.get("type") == "ephemeral"))
 
 
 def _inner(text: str) -> Json:
@@ -235,13 +260,13 @@ def _multipart(data: bytes, headers: Headers) -> Json | bytes:
     parts = data.split(mark)
     if len(parts) < 3 or not parts[-1].startswith(b"--"):
         return data
-    return {"parts": [part.strip(b"\r\n").decode("latin-1") for part in parts[1:-1]]}
+    return {"parts": [_LINE_ENDS.sub(b"", part).decode("latin-1") for part in parts[1:-1]]}
 
 
 def as_values(tree: Any) -> Json:
     """The tree as JSON values for people: numbers as numbers again."""
     if isinstance(tree, Number):
-        return json.loads(tree) if len(tree) < 300 else str(tree)
+        return json.loads(tree) if len(tree) < 300 and not tree.partition("E")[2][3:] else str(tree)
     if isinstance(tree, dict):
         return {name: as_values(value) for name, value in tree.items()}
     if isinstance(tree, list):

@@ -21,7 +21,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["LIMIT", "codings", "redo", "undo"]
+__all__ = ["LIMIT", "codings", "is_cut", "redo", "undo"]
 
 LIMIT = 32 * 2**20
 """Bytes that one body may unpack to: 32 MiB is far above any model's answer, far below a decompression bomb's aim."""
@@ -36,6 +36,10 @@ class _Damaged(Exception):
     """The bytes are not what the coding's name says, or there is more inside than asked for."""
 
 
+class _Cut(_Damaged):
+    """They are, as far as they go."""
+
+
 class _Output:
     """What came out so far; full at `limit`."""
 
@@ -43,6 +47,8 @@ class _Output:
         self.data, self.limit = bytearray(), limit
         self.whole = False
         """The coding's own end was reached, with nothing after it."""
+        self.damaged = False
+        """What came out is not all that is inside the bytes that are there."""
 
     def room(self) -> int:
         """How much to ask for next: one byte more than allowed shows that there is too much."""
@@ -79,6 +85,15 @@ def undo(body: bytes, headers: Headers, *, limit: int = LIMIT, partial: bool = F
     return body
 
 
+def is_cut(body: bytes, headers: Headers, *, limit: int = LIMIT) -> bool:
+    """Whether the body has one known coding and lacks nothing but its end: `partial` then reads all that is there."""
+    names = codings(headers)
+    if len(names) != 1 or names[0] not in _UNDO:
+        return False
+    read = _undo_one(names[0], body, limit)
+    return not read.whole and not read.damaged
+
+
 def redo(body: bytes, headers: Headers, *, whole: bool = True) -> bytes:
     """The codings that the headers name, put on. Not `whole`: left without an end, as a body that was cut has none.
 
@@ -98,8 +113,10 @@ def _undo_one(name: str, body: bytes, limit: int) -> _Output:
         return output
     try:
         _UNDO[name](body, output)
-    except (_Damaged, zlib.error, zstd.ZstdError, brotli.error, EOFError):
+    except (_Cut, EOFError):
         output.whole = False
+    except (_Damaged, zlib.error, zstd.ZstdError, brotli.error):
+        output.whole, output.damaged = False, True
     return output
 
 
@@ -111,7 +128,7 @@ def _inflate(body: bytes, output: _Output, wbits: int) -> bytes:
         body = stream.unconsumed_tail
         output.add(piece)
         if not piece and not body and not stream.eof:
-            raise _Damaged("cut")
+            raise _Cut("cut")
     return stream.unused_data
 
 
@@ -148,7 +165,7 @@ def _unzstd(body: bytes, output: _Output) -> None:
         output.add(stream.decompress(body, output.room()))
         while not stream.eof:
             if stream.needs_input:
-                raise _Damaged("cut")
+                raise _Cut("cut")
             output.add(stream.decompress(b"", output.room()))
         body = stream.unused_data
     output.whole = True

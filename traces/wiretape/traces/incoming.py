@@ -16,7 +16,9 @@ from wiretape.traces import codings
 from wiretape.traces.bodies import Bodies, pack, unpack
 from wiretape.traces.decoders import DECODERS, detect
 from wiretape.traces.fingerprint import fingerprint
-from wiretape.traces.redact import Redactor, StreamRedactor
+from wiretape.traces.frames import FrameRedactor, stream_redactor
+from wiretape.traces.redact import Redactor, without_digests
+from wiretape.traces.streams import ConversationRedactor, StreamRedactor
 from wiretape.traces.types import End, Headers, Json, Message, Request, Source, Timings, header
 
 __all__ = ["About", "Incoming"]
@@ -51,7 +53,8 @@ class _Open:
     """Its row stands in `exchanges`, at least with the head."""
     status: int = 0
     headers: Headers = ()
-    stream: StreamRedactor | None = None
+    stream: StreamRedactor | FrameRedactor | None = None
+    conversation: ConversationRedactor | None = None
     times: list[int] = field(default_factory=list)
     """Of the chunks that arrived since the last batch, as are `sizes`."""
     sizes: list[int] = field(default_factory=list)
@@ -98,9 +101,9 @@ class Incoming:
 
     def response(self, seq: int, status: int, reason: str, http_version: str, headers: Headers) -> None:
         if state := self._open.get(seq):
-            state.stream = self._redactor.stream(headers)
+            state.stream = stream_redactor(self._redactor, headers)
             state.status, state.headers = status, self._redactor.headers(headers)
-            row = (self._recording, seq, status, _text(reason), http_version, json.dumps(state.headers))
+            row = (self._recording, seq, status, self._text(reason), http_version, json.dumps(state.headers))
             self._insert("responses", row)
 
     def chunk(self, seq: int, at: int, data: bytes) -> None:
@@ -115,21 +118,20 @@ class Incoming:
             state.trailers = self._redactor.headers(headers)
 
     def message(self, seq: int, message: Message) -> None:
-        if seq in self._open:
-            data = self._redactor.body(message.data, ())
-            row = (None, self._recording, seq, message.at, message.sender, message.type, data, message.code)
-            self._insert("messages", row)
+        if state := self._open.get(seq):
+            state.conversation = state.conversation or ConversationRedactor(self._redactor)
+            self._put_messages(seq, state.conversation.feed(message))
 
     def event(self, at: float, session: str, payload: Mapping[str, Json]) -> None:
         text = self._redactor.body(json.dumps(payload).encode(), _JSON).decode()
-        self._insert("events", (None, self._recording, at, _text(session), text))
+        self._insert("events", (None, self._recording, at, self._text(session), text))
 
     def end(self, seq: int, end: End, error: str | None, timings: Timings) -> None:
         if state := self._open.get(seq):
-            self._close_stream(state)
+            self._close_streams(seq, state)
             if end is End.CLIENT_CLOSED and self._finished(seq, state):
                 end, error = End.COMPLETE, None
-            told = None if error is None else _text(self._redactor.text(error))
+            told = None if error is None else self._text(error)
             self._put_end(seq, state, end, told, timings)
             del self._open[seq]
             self.held -= sum(map(len, state.released))
@@ -154,7 +156,7 @@ class Incoming:
 
     def interrupt(self, seq: int) -> None:
         """Nobody ended it: what is known goes into rows, also what the redactor kept back; `settle` ends it."""
-        self._close_stream(self._open[seq])
+        self._close_streams(seq, self._open[seq])
         self.spill(seq)
         del self._open[seq]
 
@@ -174,12 +176,15 @@ class Incoming:
         """The row of the request; once more where its head alone stood there before."""
         about = state.about
         row = (
-            *(self._recording, seq, _text(about.session), about.kind, about.source, about.started_at, int(about.noise)),
+            *(self._recording, seq, self._text(about.session), about.kind, about.source, about.started_at, int(about.noise)),
             *(about.upstream, about.rule, about.match, _text(request.method), _text(request.url), request.http_version),
             *(json.dumps(request.headers), state.body, key),
         )
         self._insert("exchanges", row)
         state.asked = True
+
+    def _text(self, text: str) -> str:
+        return _text(self._redactor.text(text))
 
     def _put_end(self, seq: int, state: _Open, end: End, error: str | None, timings: Timings) -> None:
         if not state.asked:
@@ -200,9 +205,20 @@ class Incoming:
         state.released += pieces
         self.held += sum(map(len, pieces))
 
-    def _close_stream(self, state: _Open) -> None:
+    def _close_streams(self, seq: int, state: _Open) -> None:
         if state.stream:
             self._release(state, state.stream.close())
+            if state.stream.pieces.changed:
+                state.headers, state.trailers = without_digests(state.headers), without_digests(state.trailers)
+                change = "UPDATE responses SET headers = ? WHERE recording = ? AND seq = ?"
+                self._db.execute(change, (json.dumps(state.headers), self._recording, seq))
+        if state.conversation:
+            self._put_messages(seq, state.conversation.close())
+
+    def _put_messages(self, seq: int, messages: list[Message]) -> None:
+        for each in messages:
+            row = (None, self._recording, seq, each.at, each.sender, each.type, each.data, each.code)
+            self._insert("messages", row)
 
     def _spill_pieces(self, seq: int, state: _Open) -> None:
         released = pack([len(piece) for piece in state.released])

@@ -99,7 +99,7 @@ class Writer:
             id=recording_id,
             started_at=started_at,
             status=RecordingStatus.RECORDING,
-            labels=dict(labels or {}),
+            labels={key: redactor.named(key, value) for key, value in (labels or {}).items()},
             tool_version=tool_version,
         )
         lock = Lock(path)
@@ -255,6 +255,8 @@ class Writer:
             self._apply(self._incoming.interrupt, (seq,))
         self._apply(self._settle, ())
         self._commit()
+        if self._redactor.withheld and not self.failure:
+            self.failure = _withheld(self.path, self._redactor.withheld)
         try:
             self._mark(RecordingStatus.INCOMPLETE if self.failure else RecordingStatus.COMPLETE, ended_at)
         except sqlite3.Error as error:
@@ -340,6 +342,13 @@ def _told(path: Path) -> Iterator[None]:
         raise ValueError(f"expected a new recording id: {error}") from None
     except (sqlite3.Error, OSError) as error:
         raise StoreError(_why(path, error)) from None
+
+
+def _withheld(path: Path, count: int) -> str:
+    return (
+        f"{path}: {count} {'body was' if count == 1 else 'bodies were'} withheld, since no secret could be looked for: the"
+        " content coding is unknown, or the bytes are not what it says. Record with a client that accepts gzip, br or zstd."
+    )
 
 
 def _why(path: Path, error: Exception) -> str:
