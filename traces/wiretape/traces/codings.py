@@ -21,7 +21,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["LIMIT", "codings", "is_cut", "redo", "undo"]
+__all__ = ["LIMIT", "codings", "is_cut", "is_known", "redo", "undo"]
 
 LIMIT = 32 * 2**20
 """Bytes that one body may unpack to: 32 MiB is far above any model's answer, far below a decompression bomb's aim."""
@@ -83,6 +83,11 @@ def undo(body: bytes, headers: Headers, *, limit: int = LIMIT, partial: bool = F
             return None
         body = bytes(read.data)
     return body
+
+
+def is_known(headers: Headers) -> bool:
+    """Whether every coding is one that can be taken off."""
+    return all(name in _UNDO for name in codings(headers))
 
 
 def is_cut(body: bytes, headers: Headers, *, limit: int = LIMIT) -> bool:

@@ -130,7 +130,7 @@ class Redactor:
         self.count += sum(bool(new) for _, _, new in edits)
 
     def _coded(self, data: bytes, headers: Headers) -> bytes:
-        """Fails closed: what cannot be read is withheld."""
+        """Fails closed: what cannot be read is withheld. An unknown coding is looked through as it is written."""
         plain = codings.undo(data, headers)
         whole = plain is not None
         if plain is None and codings.is_cut(data, headers):
@@ -140,6 +140,8 @@ class Redactor:
             return codings.redo(self._apply(plain, edits), headers, whole=whole) if edits else data
         if _is_text(data):  # plain under a wrong label
             return self._apply(data, self.edits(data, headers))
+        if not codings.is_known(headers) and not self._known.edits(data):
+            return data
         self.withheld += 1
         return f"{WITHHELD}{self._first + self.withheld - 1:04}".encode()
 

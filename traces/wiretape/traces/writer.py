@@ -347,7 +347,8 @@ def _told(path: Path) -> Iterator[None]:
 def _withheld(path: Path, count: int) -> str:
     return (
         f"{path}: {count} {'body was' if count == 1 else 'bodies were'} withheld, since no secret could be looked for: the"
-        " content coding is unknown, or the bytes are not what it says. Record with a client that accepts gzip, br or zstd."
+        " bytes are not what their content coding says, or a secret stands in one that is unknown. Record again with a client"
+        " that accepts gzip, br or zstd."
     )
 
 
