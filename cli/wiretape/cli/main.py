@@ -33,6 +33,7 @@ VERBS: dict[str, str] = {
     "show": "Show a recording: its trace, or its exchanges.",
     "diff": "Compare the behaviour in two recordings.",
     "accept": "Take a new rendering, or a saved run, as the golden trace.",
+    "scan": "Look for secrets that are left in recordings.",
     "rebuild": "Decode recordings again, after an update.",
     "export": "Write a recording in another form: har, jsonl, text or otlp.",
     "ls": "List recordings.",

@@ -22,6 +22,7 @@ from wiretape.scenarios.evidence import Evidence
 from wiretape.scenarios.golden import free_name
 from wiretape.scenarios.imported import Imported, Outcome, opened, read_through
 from wiretape.scenarios.replacing import recover, replace_together
+from wiretape.scenarios.retelling import tell
 from wiretape.scenarios.session import new_writer, with_secrets
 from wiretape.traces.errors import StoreError, UsageError
 from wiretape.traces.guard import open_checked, refuse_unwritable
@@ -152,46 +153,13 @@ def _all_told(writer: Writer, job: _Job, entries: Iterable[tuple[Item, Outcome]]
             writer.event(began if item.at is None else item.at, item.session, item.event)
         if item.exchange and outcome.seq is not None:
             exchange = replace(item.exchange, seq=outcome.seq, started_at=item.exchange.started_at or began)
-            _tell(writer, exchange, noise=exchange.noise or is_noise(exchange.request.url, job.noise))
+            tell(writer, exchange, noise=exchange.noise or is_noise(exchange.request.url, job.noise))
             given[outcome.seq] = _filled(exchange)
             unwritten += _size(exchange)
         if unwritten > _UNWRITTEN:
             writer.flush()
             unwritten = 0
     return given
-
-
-def _tell(writer: Writer, exchange: Exchange, *, noise: bool) -> None:
-    """What the sidecar would have told the writer while the exchange passed."""
-    seq, request, response = exchange.seq, exchange.request, exchange.response
-    head = replace(request, body=None)
-    writer.begin(
-        seq,
-        head,
-        started_at=exchange.started_at,
-        session=exchange.session,
-        kind=exchange.kind,
-        source=exchange.source,
-        upstream=exchange.upstream,
-        noise=noise,
-        rule=exchange.rule,
-        match=exchange.match,
-    )
-    if request.body:
-        writer.request_chunk(seq, request.body)
-    writer.request_end(seq, request.body is not None)
-    if response:
-        writer.response(seq, response.status, response.reason, response.http_version, response.headers)
-        start = 0
-        for at, length in response.chunks:
-            writer.chunk(seq, at, response.body[start : start + length])
-            start += length
-        if response.trailers:
-            writer.trailers(seq, response.trailers)
-    for message in exchange.messages:
-        writer.message(seq, message)
-    assert exchange.end is not None
-    writer.end(seq, exchange.end, exchange.error, exchange.timings)
 
 
 def _filled(exchange: Exchange) -> _Filled:
