@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, is_dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from wiretape.cli import options
 from wiretape.cli.console import printable
-from wiretape.scenarios.evidence import differences
-from wiretape.traces.diff import Difference
+from wiretape.scenarios.evidence import compared
 from wiretape.traces.errors import UsageError
 
 __all__ = ["run"]
@@ -23,19 +21,17 @@ def run(
     format: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
 ) -> int:
     """Compare the behaviour in two recordings: calls, their arguments and order, approvals, the answer, the end. 0 same,
-    1 different."""
+    1 different. Models, tokens and errors that differ are told beside it, and are no behaviour."""
     if format not in ("text", "json"):
         raise UsageError(f"--format: expected text or json, got {format!r}.")
-    found = differences(a, b, options.folder(context))
+    found, notes = compared(a, b, options.folder(context))
     if format == "json":
-        context.obj.json({"same": not found, "differences": [_json(each) for each in found]})
-    elif not found:
-        context.obj.result("same behaviour")
+        told = {"differences": found, "notes": notes}
+        lists = {name: [each.model_dump(mode="json") for each in entries] for name, entries in told.items()}
+        context.obj.json({"same": not found, **lists})
     else:
-        for each in found:
-            context.obj.result(printable(each.message))
+        for message in [each.message for each in found] or ["same behaviour"]:
+            context.obj.result(printable(message))
+        for note in notes:
+            context.obj.result(printable(f"  beside it, {note.message}"))
     return 1 if found else 0
-
-
-def _json(difference: Difference) -> dict[str, Any]:
-    return asdict(difference) if is_dataclass(difference) else difference.model_dump(mode="json")

@@ -13,11 +13,12 @@ from wiretape.scenarios.model import Scenario
 from wiretape.traces.assemble import AgentEvent, assemble
 from wiretape.traces.diff import Difference, diff
 from wiretape.traces.errors import UsageError
+from wiretape.traces.expense import Note, notes
 from wiretape.traces.settings import Level, MatchSettings, TraceSettings
 from wiretape.traces.store import Store
 from wiretape.traces.types import End, Exchange, ExchangeKind, RecordingInfo, Trace
 
-__all__ = ["Evidence", "differences", "load"]
+__all__ = ["Evidence", "compared", "load"]
 
 
 class Evidence:
@@ -106,8 +107,12 @@ def load(recording: str, scenario: Scenario | None = None, folder: Path = RECORD
         yield Evidence(path, store, info, session, scenario.trace_settings() if scenario else TraceSettings())
 
 
-def differences(a: str, b: str, folder: Path = RECORDINGS) -> tuple[Difference, ...]:
-    """The behaviour of B that is another than A's. A recording without a scenario of its own is read with the other's."""
+def compared(a: str, b: str, folder: Path = RECORDINGS) -> tuple[tuple[Difference, ...], tuple[Note, ...]]:
+    """(the behaviour of B that is another than A's, what it took otherwise).
+
+    A recording without a scenario of its own is read with the other's.
+    """
     ours, theirs = (beside(recording, folder)[1] for recording in (a, b))
     with load(a, ours or theirs, folder) as first, load(b, theirs or ours, folder) as second:
-        return diff(first.trace(), second.trace())
+        before, now = first.trace(), second.trace()
+        return diff(before, now), notes(before, now)
