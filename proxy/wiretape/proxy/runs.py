@@ -28,6 +28,8 @@ class RunFile(BaseModel):
     """Of the control API."""
     mode: str
     store: str | None = None
+    tap: str | None = None
+    """The unix socket for taps."""
     run: str
     started_at: float
 

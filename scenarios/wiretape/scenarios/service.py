@@ -135,6 +135,7 @@ def _run_file(config: Config, sidecar: Sidecar, control: str, token: str) -> Run
         token=token,
         mode=config["mode"],
         store=config["store"],
+        tap=str(sidecar.tap) if sidecar.tap else None,
         run=sidecar.settings.mocks.run,
         started_at=time.time(),
     )

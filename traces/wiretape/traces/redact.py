@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from urllib.parse import quote, quote_plus, unquote_plus
 
@@ -59,7 +59,11 @@ class Redactor:
         self._paths = frozenset(plain_path(rule.json_path) for rule in settings.rules if rule.json_path)
         self.count = 0
         """Replacements made so far."""
-        for value in sorted(settings.values, key=len, reverse=True):
+        self.know(settings.values)
+
+    def know(self, secrets: Iterable[str]) -> None:
+        """Values to replace from now on, wherever they stand."""
+        for value in sorted(secrets, key=len, reverse=True):
             self._know(value.encode())
 
     # whole things
