@@ -26,7 +26,7 @@ from wiretape.proxy.capture import TAPPED
 from wiretape.proxy.credentials import secret_values
 from wiretape.proxy.environment import child_environment
 from wiretape.proxy.events import EVENTS_URL
-from wiretape.proxy.launch import ended, started
+from wiretape.proxy.launch import exit_code, passing_signals, started
 from wiretape.proxy.runs import RunFile
 from wiretape.proxy.tapframes import Ended, Frame, FrameReader, Hello, Kind, LineReader
 from wiretape.proxy.tapreport import Report
@@ -45,14 +45,23 @@ def tap(name: str, argv: Sequence[str], run_id: str | None = None) -> int:
     """The server's exit code. UsageError where it cannot be started, CaptureError where a replay lost its sidecar."""
     if not re.fullmatch(r"[A-Za-z0-9._-]+", name):
         raise UsageError(f"--name: expected letters, digits, dots, dashes and underscores, got {name!r}.")
-    run = run_of(os.getpid(), run_id or os.environ.get("WIRETAPE_RUN")) or run_of(os.getpid())
+    run = _run(run_id)
     if run is None:
-        log.warning("tap %s: no recording and no replay runs here, so the server runs as it is.", name)
+        where = f"no run {run_id} is there" if run_id else "no recording and no replay runs here"
+        log.warning("tap %s: %s, so the server runs as it is.", name, where)
         _make_room(argv)
     hello = Hello(name=name, started_at=time.time(), secrets=secret_values(os.environ))
     if run.mode == "replay":
         return _replay(run, hello)
     return asyncio.run(_record(run, hello, argv))
+
+
+def _run(named: str | None) -> RunFile | None:
+    """The run that was asked for, else the one that the environment names, else the nearest above us."""
+    if named:
+        return run_of(os.getpid(), named)
+    inherited = os.environ.get("WIRETAPE_RUN")
+    return (run_of(os.getpid(), inherited) if inherited else None) or run_of(os.getpid())
 
 
 def _make_room(argv: Sequence[str]) -> NoReturn:
@@ -75,10 +84,11 @@ async def _record(run: RunFile, hello: Hello, argv: Sequence[str]) -> int:
         os.close(server_in)
         os.close(server_out)
         report = Report(run.tap, hello)
-        threading.Thread(target=_copy, args=(0, to_server, report, Kind.CLIENT), daemon=True).start()
-        back = threading.Thread(target=_copy, args=(from_server, 1, report, Kind.SERVER), daemon=True)
-        back.start()
-        code = await ended(child)
+        with passing_signals(child):
+            threading.Thread(target=_copy, args=(0, to_server, report, Kind.CLIENT), daemon=True).start()
+            back = threading.Thread(target=_copy, args=(from_server, 1, report, Kind.SERVER), daemon=True)
+            back.start()
+            code = exit_code(await child.wait())
         await asyncio.to_thread(back.join, _LAST_WORDS)
         await asyncio.to_thread(report.end, code)
         return code
@@ -106,7 +116,8 @@ def _write(target: int, data: bytes) -> None:
 def _widened(base: Mapping[str, str], run: RunFile, name: str, folder: Path) -> dict[str, str]:
     """The server's environment with the way through the sidecar, under a name that tells its requests from the agent's."""
     parts = urlsplit(run.proxy)
-    proxy = urlunsplit(parts._replace(netloc=f"{TAPPED}{name}@{parts.netloc}"))
+    # Some clients (urllib) give a user name only where there is a password too.
+    proxy = urlunsplit(parts._replace(netloc=f"{TAPPED}{name}:tap@{parts.netloc}"))
     return child_environment(base, proxy=proxy, ca=Path(run.ca), folder=folder, events=EVENTS_URL, run=run.run)
 
 

@@ -46,7 +46,7 @@ class Ended(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     exit_code: int
-    """Of the server, 128 + n where signal n ended it."""
+    """Of the server, as a shell tells it: 128 + n where signal n ended it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ class FrameReader:
         """The frames that these bytes complete. ValueError for what is no frame."""
         self._held += data
         while len(self._held) >= _HEAD.size:
-            kind, at, length = _HEAD.unpack_from(self._held)
-            end = _HEAD.size + length
+            mark, at, length = _HEAD.unpack_from(self._held)
+            kind, end = Kind(mark), _HEAD.size + length
             if len(self._held) < end:
                 return
             payload = bytes(self._held[_HEAD.size : end])
             del self._held[:end]
-            yield Frame(Kind(kind), at, payload)
+            yield Frame(kind, at, payload)
 
 
 class LineReader:

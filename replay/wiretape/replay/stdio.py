@@ -51,13 +51,16 @@ class Stock:
     def __init__(self, exchanges: Iterable[Exchange], settings: MatchSettings) -> None:
         self.settings = settings
         self._parts = [part for exchange in exchanges for part in _parts(exchange)]
+        self._keyed: dict[str, list[_Part]] = {}
+        for part in self._parts:
+            if part.number:
+                self._keyed.setdefault(self._key(part.message.data), []).append(part)
 
     def of(self, exchange: Exchange | None) -> list[_Part]:
         return [part for part in self._parts if exchange and part.exchange.seq == exchange.seq]
 
     def take(self, line: bytes, own: Exchange | None) -> _Part | Miss:
-        key = self._key(line)
-        known = [part for part in self._parts if part.number and self._key(part.message.data) == key]
+        known = self._keyed.get(self._key(line), [])
         free = [part for part in known if not part.taken]
         if free:
             found = min(free, key=lambda part: own is None or part.exchange.seq != own.seq)
