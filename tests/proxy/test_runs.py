@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
 import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -52,3 +55,18 @@ def test_a_file_that_is_none_is_passed_over(tmp_path: Path) -> None:
     runs.write(made())
     (tmp_path / "wiretape" / "7.json").write_text("{")
     assert runs.running() == (made(),)
+
+
+def test_the_socket_of_a_dead_one_is_cleared_away_and_nothing_else(tmp_path: Path) -> None:
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    with tempfile.TemporaryDirectory(dir="/tmp") as short, socket.socket(socket.AF_UNIX) as listener:
+        left = Path(short) / "tap" / "socket"
+        left.parent.mkdir()
+        listener.bind(str(left))
+        other = tmp_path / "file"
+        other.write_text("mine")
+        for tap in (left, other):
+            runs.write(made(child.pid).model_copy(update={"tap": str(tap)}))
+            assert runs.running() == ()
+        assert (left.parent.exists(), other.read_text()) == (False, "mine")

@@ -29,6 +29,7 @@ VERBS: dict[str, str] = {
     "check": "Judge stored recordings: the command for CI.",
     "proxy": "Run the sidecar by itself until it is told to stop.",
     "mock": "Look at and change the mock rules of the running sidecar.",
+    "tap": "Put the sidecar between an MCP client and its stdio server.",
     "env": "Print the variables that send a client through the running sidecar.",
     "show": "Show a recording: its trace, or its exchanges.",
     "diff": "Compare the behaviour in two recordings.",
@@ -44,8 +45,13 @@ VERBS: dict[str, str] = {
 }
 """Verb → what it does in a line; `module_of` names its module, whose function is `run`."""
 
-CHILD_VERBS: dict[str, bool] = {"record": True, "run": True, "doctor": False}
-"""Verbs that take a command after `--` → whether they need one."""
+CHILD_VERBS: dict[str, str | None] = {
+    "record": "replay record NAME -- python agent.py",
+    "run": "replay run NAME -- python agent.py",
+    "tap": "replay tap --name files -- npx -y @modelcontextprotocol/server-filesystem .",
+    "doctor": None,
+}
+"""Verbs that take a command after `--` → how one that needs it is called; None where it does not."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -115,8 +121,8 @@ def _check_child(verb: str | None, own: list[str], child: list[str] | None) -> N
         return
     if verb not in CHILD_VERBS and child is not None:
         raise UsageError(f"`replay {verb}` runs no command: leave out `--` and what follows it.")
-    if CHILD_VERBS.get(verb) and not child:
-        raise UsageError(f"`replay {verb}` needs the command to run after `--`, as in: replay {verb} NAME -- python agent.py")
+    if (example := CHILD_VERBS.get(verb)) and not child:
+        raise UsageError(f"`replay {verb}` needs the command to run after `--`, as in: {example}")
 
 
 def _app(verb: str | None) -> Any:
@@ -132,9 +138,7 @@ def _app(verb: str | None) -> Any:
     wanted = [verb] if verb in VERBS else list(VERBS)
     for name in wanted:
         module = import_module(module_of(name))
-        command = app.command(
-            name, cls=_CLASSES[CHILD_VERBS.get(name)], help=module.run.__doc__ or VERBS[name], short_help=VERBS[name]
-        )
+        command = app.command(name, cls=_class_of(name), help=module.run.__doc__ or VERBS[name], short_help=VERBS[name])
         command(module.run)
     return typer.main.get_command(app)
 
@@ -152,11 +156,10 @@ class _WithOptionalChild(_WithChild):
     child = "[-- CMD…]"
 
 
-_CLASSES: dict[bool | None, type[typer.core.TyperCommand]] = {
-    True: _WithChild,
-    False: _WithOptionalChild,
-    None: typer.core.TyperCommand,
-}
+def _class_of(verb: str) -> type[typer.core.TyperCommand]:
+    if verb not in CHILD_VERBS:
+        return typer.core.TyperCommand
+    return _WithChild if CHILD_VERBS[verb] else _WithOptionalChild
 
 
 def _print_version(asked: bool) -> None:

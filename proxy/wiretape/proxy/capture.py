@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
 
@@ -17,7 +17,11 @@ from wiretape.traces.assemble import RESULT_REPLACED
 from wiretape.traces.store import Writer
 from wiretape.traces.types import End, ExchangeKind, Headers, Message, Request, Source, Timings
 
-__all__ = ["Capture", "Live", "Origin"]
+__all__ = ["TAPPED", "Capture", "Live", "Origin"]
+
+TAPPED = "tap."
+"""How the session is named of what a tapped server asks for itself: it is the server's doing and no behaviour of the agent, and
+in replay the server is not there to ask."""
 
 _BACKLOG = 500
 """Calls that may wait for the writer, which does ten thousand a second and more."""
@@ -49,8 +53,9 @@ class Capture:
         self.refused: list[str] = []
         """A sentence for each client that would not accept the certificate."""
 
-    def begin(self, request: Request, origin: Origin) -> Live:
-        seq, noise = next(self._numbers), is_noise(request.url, self._noise)
+    def begin(self, request: Request, origin: Origin, started_at: float | None = None) -> Live:
+        """`started_at`, in seconds since the epoch, where that was not just now."""
+        seq, noise = next(self._numbers), is_noise(request.url, self._noise) or origin.session.startswith(TAPPED)
         self.total += not noise and request.method != "CONNECT"
         live = Live(seq, self._writer, self._closed)
         self._open.add(live)
@@ -59,7 +64,7 @@ class Capture:
             self._writer.begin(
                 seq,
                 request,
-                started_at=time.time(),
+                started_at=time.time() if started_at is None else started_at,
                 session=origin.session,
                 kind=origin.kind,
                 source=origin.source,
@@ -74,6 +79,11 @@ class Capture:
     def behind(self) -> bool:
         """The writer has so much to do that who brings more had better wait: memory is not for what passes."""
         return self._writer is not None and self._writer.backlog > _BACKLOG
+
+    def know(self, secrets: Iterable[str]) -> None:
+        """Values that are secret and must not be kept from now on."""
+        if self._writer:
+            self._writer.know(tuple(secrets))
 
     def event(self, session: str, payload: dict[str, object]) -> None:
         if self._writer:

@@ -37,7 +37,7 @@ CLIENTS: tuple[Client, ...] = (
     Client("requests", "HTTPS_PROXY, ALL_PROXY", "REQUESTS_CA_BUNDLE", package="requests"),
     Client("aiohttp", "none unless trust_env=True", "SSL_CERT_FILE", package="aiohttp", remark="led in by sitecustomize"),
     Client("grpcio", "https_proxy (lower case)", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", package="grpcio", remark="recorded only"),
-    Client("mcp (Python)", "HTTPS_PROXY", "SSL_CERT_FILE", package="mcp", remark="stdio servers lose the environment"),
+    Client("mcp (Python)", "HTTPS_PROXY", "SSL_CERT_FILE", package="mcp", remark="stdio servers need `replay tap`"),
     Client("curl", "https_proxy, ALL_PROXY", "CURL_CA_BUNDLE, SSL_CERT_FILE", command="curl"),
     Client("git", "HTTPS_PROXY", "GIT_SSL_CAINFO", command="git"),
     Client("Node", "HTTPS_PROXY with NODE_USE_ENV_PROXY=1 (22.21, 24)", "NODE_EXTRA_CA_CERTS", command="node",

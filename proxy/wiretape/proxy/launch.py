@@ -16,7 +16,7 @@ from pathlib import Path
 
 from wiretape.traces.errors import UsageError
 
-__all__ = ["run_child"]
+__all__ = ["exit_code", "passing_signals", "run_child", "started"]
 
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 _FROM_THE_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
@@ -24,8 +24,22 @@ _FROM_THE_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 
 async def run_child(argv: Sequence[str], environment: Mapping[str, str], *, cwd: Path | None = None) -> int:
     """Run the command to its end: its exit code, or 128 + n where signal n ended it. UsageError where it cannot be started."""
+    child = await started(argv, environment, cwd=cwd)
+    with passing_signals(child):
+        return exit_code(await child.wait())
+
+
+async def started(
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    cwd: Path | None = None,
+    stdin: int | None = None,
+    stdout: int | None = None,
+) -> asyncio.subprocess.Process:
+    """The command at work, with these descriptors instead of our own. UsageError where it cannot be started."""
     try:
-        child = await asyncio.create_subprocess_exec(*argv, env=dict(environment), cwd=cwd)
+        return await asyncio.create_subprocess_exec(*argv, env=dict(environment), cwd=cwd, stdin=stdin, stdout=stdout)
     except FileNotFoundError:
         raise UsageError(_not_found(argv[0], cwd)) from None
     except PermissionError:
@@ -34,8 +48,10 @@ async def run_child(argv: Sequence[str], environment: Mapping[str, str], *, cwd:
         ) from None
     except OSError as error:
         raise UsageError(f"{argv[0]} cannot be run: {error.strerror or error}.") from None
-    with _signals(child):
-        code = await child.wait()
+
+
+def exit_code(code: int) -> int:
+    """As a shell tells it: 128 + n where signal n ended the child."""
     return 128 - code if code < 0 else code
 
 
@@ -46,7 +62,7 @@ def _not_found(command: str, cwd: Path | None) -> str:
 
 
 @contextmanager
-def _signals(child: asyncio.subprocess.Process) -> Iterator[None]:
+def passing_signals(child: asyncio.subprocess.Process) -> Iterator[None]:
     """While within: signals go to the child, or are left to it where the terminal sends them to both of us."""
     loop = asyncio.get_running_loop()
     terminal = _in_foreground()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -28,6 +29,8 @@ class RunFile(BaseModel):
     """Of the control API."""
     mode: str
     store: str | None = None
+    tap: str | None = None
+    """The unix socket for taps."""
     run: str
     started_at: float
 
@@ -71,7 +74,16 @@ def running() -> tuple[RunFile, ...]:
             found.append(run)
         else:
             path.unlink(missing_ok=True)
+            _clear_tap(run)
     return tuple(sorted(found, key=lambda run: -run.started_at))
+
+
+def _clear_tap(run: RunFile) -> None:
+    """The socket and its folder, and nothing else whatever that names."""
+    if run.tap and (tap := Path(run.tap)).is_socket():
+        with suppress(OSError):
+            tap.unlink()
+            tap.parent.rmdir()
 
 
 def current(run: str | None = None) -> RunFile:

@@ -25,6 +25,8 @@ from wiretape.proxy.redirect import MockSeam, Redirected
 from wiretape.proxy.replayer import Replayer
 from wiretape.proxy.route import Router
 from wiretape.proxy.tally import Tally
+from wiretape.proxy.tapped import Tapped
+from wiretape.proxy.taps import Taps
 from wiretape.proxy.upstream import UpstreamSettings, roots
 from wiretape.replay.matcher import Entry, Matcher
 from wiretape.traces.errors import StoreError, UsageError
@@ -72,6 +74,9 @@ class Sidecar:
         self._recording: Store | None = None
         self._replayed: RecordingInfo | None = None
         self.matcher: Matcher | None = None
+        self._taps = Taps(self.capture)
+        self.tap: Path | None = None
+        """The socket for stdio taps, once it listens."""
 
     async def start(self, environment: Mapping[str, str] = os.environ) -> None:
         """Own the port and be ready for the first connection. CaptureError, StoreError or UsageError where that fails."""
@@ -86,6 +91,7 @@ class Sidecar:
             else:
                 front.backend = await self._interceptor(router, environment)
             self._front.start()
+            self.tap = await self._taps.listen()
         except BaseException:
             self.authority.close()
             raise
@@ -133,6 +139,8 @@ class Sidecar:
             self.settings.capture.noise,
             self.tally,
         )
+        tapped = Tapped(self.matcher, self.settings.match, redactor, self.capture, self.tally)
+        self._taps = Taps(self.capture, tapped.answer)
         replayer = Replayer(self.authority, router, app, self.tally)
         self._stop_backend = lambda: replayer.stop(_GRACE)
         return replayer
@@ -154,6 +162,7 @@ class Sidecar:
             await asyncio.wait_for(self.capture.idle.wait(), _GRACE)
         # Before the backend breaks off what is still open: that is neither side's doing.
         self.capture.interrupt()
+        await self._taps.close()
         await self._stop_backend()
         if self._recording:
             self._recording.close()
@@ -197,7 +206,7 @@ def _matcher(store: Store, info: RecordingInfo, session: str | None, settings: M
             key.fingerprint,
             key.method,
             key.url,
-            servable=key.end is not End.INTERRUPTED or settings.serve_partial or key.kind is ExchangeKind.WEBSOCKET,
+            servable=key.end is not End.INTERRUPTED or settings.serve_partial or key.kind is not ExchangeKind.HTTP,
             noise=key.noise,
         )
         for key in store.keys(info)

@@ -96,6 +96,11 @@ class Matcher:
         miss = self._exhausted(known, session) if known else self._unknown(request)
         return miss.on(f"{request.method} {request.url}")
 
+    def recorded(self, request: Request) -> Iterator[Exchange]:
+        """All exchanges of its method and place, whoever was given them."""
+        for entry in self._places.get((request.method, url_place(request.url)), []):
+            yield self._load(entry.seq)
+
     def unused(self) -> tuple[int, ...]:
         """The recorded exchanges that no session was given, background traffic left out."""
         used = set[int]().union(*(given - self._held[session] for session, given in self._used.items()))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 import orjson
@@ -19,9 +19,48 @@ from wiretape.traces.decoders import detect
 from wiretape.traces.fingerprint import fingerprint
 from wiretape.traces.types import Exchange, Headers, Json, Request, Response
 
-__all__ = ["courtesy", "with_live_ids"]
+__all__ = ["Rpc", "courtesy", "with_live_id", "with_live_ids"]
 
 _RAW_ID = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|null|true|false')
+
+
+@dataclass(frozen=True, slots=True)
+class Rpc:
+    """What a line of JSON-RPC is, ids and tokens as JSON text; all of it empty for a line that is none."""
+
+    method: str = ""
+    """Of the first message, where it has one."""
+    asks: tuple[str, ...] = ()
+    """The ids of requests: one, or those of a batch."""
+    answers: tuple[str, ...] = ()
+    """The ids that are answered."""
+    tokens: tuple[str, ...] = ()
+    """Of progress: asked for, or told of."""
+
+    @classmethod
+    def of(cls, line: bytes) -> Rpc:
+        found = [each for each in _messages(Request("POST", "x://", (), line)) if isinstance(each, dict)]
+        methods = [each["method"] for each in found if isinstance(each.get("method"), str)]
+        params = [each["params"] for each in found if isinstance(each.get("params"), dict)]
+        metas = [each["_meta"] for each in params if isinstance(each.get("_meta"), dict)]
+        return cls(
+            methods[0] if methods else "",
+            tuple(_json(each["id"]) for each in found if "method" in each and "id" in each),
+            tuple(_json(each["id"]) for each in found if "method" not in each and "id" in each),
+            tuple(_json(each["progressToken"]) for each in (*params, *metas) if "progressToken" in each),
+        )
+
+
+def _json(value: Json) -> str:
+    return orjson.dumps(value).decode()
+
+
+def with_live_id(line: bytes, recorded: bytes, live: bytes) -> bytes:
+    """A server's line that came of the recorded request, for this live one. Ids of the server's own requests are its own."""
+    swaps = dict(_swaps(*(Request("POST", "x://", (), each) for each in (recorded, live))))
+    if not Rpc.of(line).answers:
+        swaps = {place: text for place, text in swaps.items() if place[0] != "id"}
+    return b"".join(_edited(line, _edits(line, swaps))) if swaps else line
 
 
 def courtesy(request: Request) -> tuple[int, Headers, bytes] | None:

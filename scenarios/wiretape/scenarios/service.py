@@ -115,13 +115,14 @@ def _writer(mode: Mode, store: str | None, redact: RedactSettings) -> Writer | N
     if "#" in store:
         raise UsageError(f"--store {store}: a recording is named when it is replayed; give the .db file alone to record.")
     path = Path(store)
+    names = _names(path)
     golden = Golden(path.parent, path.stem)
     if beside := next((each for each in (golden.trace, golden.yaml) if each.exists()), None):
         raise UsageError(
             f"{path}: {beside.name} lies beside it, so it is a golden recording, and a sidecar would add to it. Name another"
             f" store, or record it anew with `replay record {path.stem} --update -- CMD`."
         )
-    return new_writer(path, free_name(path.stem, _names(path)), redact, {})
+    return new_writer(path, free_name(path.stem, names), redact, {})
 
 
 def _names(store: Path) -> set[str]:
@@ -153,6 +154,7 @@ def _run_file(config: Config, sidecar: Sidecar, control: str, token: str) -> Run
         token=token,
         mode=config["mode"],
         store=config["store"],
+        tap=str(sidecar.tap) if sidecar.tap else None,
         run=sidecar.settings.mocks.run,
         started_at=time.time(),
     )

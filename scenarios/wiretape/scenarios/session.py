@@ -94,6 +94,7 @@ async def _run(settings: SidecarSettings, writer: Writer, argv: Sequence[str]) -
         ca=str(sidecar.authority.pem),
         mode=settings.mode,
         store=str(writer.path),
+        tap=str(sidecar.tap) if sidecar.tap else None,
         run=run,
         started_at=time.time(),
     )

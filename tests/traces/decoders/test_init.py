@@ -16,7 +16,10 @@ CHUNK = b'data: {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_re
 def test_it_lists_each_decoder_under_its_name_with_its_version():
     assert next(iter(decoders.DECODERS)) == "mcp"
     assert {name: decoder.name for name, decoder in decoders.DECODERS.items()} == {name: name for name in decoders.DECODERS}
-    assert {name: decoder.version for name, decoder in decoders.DECODERS.items()} | {"sockets": 1} == decoders.VERSIONS
+    assert {name: decoder.version for name, decoder in decoders.DECODERS.items()} | {
+        "sockets": 1,
+        "stdio": 1,
+    } == decoders.VERSIONS
 
 
 @pytest.mark.parametrize("name", CAPTURES)

@@ -17,7 +17,18 @@ from wiretape.scenarios.evidence import load
 from wiretape.traces.assemble import assemble
 from wiretape.traces.exports import EXPORTS
 from wiretape.traces.settings import Price
-from wiretape.traces.types import End, Exchange, Headers, RecordingInfo, Request, Response, Timings, Trace
+from wiretape.traces.types import (
+    End,
+    Exchange,
+    ExchangeKind,
+    Headers,
+    Message,
+    RecordingInfo,
+    Request,
+    Response,
+    Timings,
+    Trace,
+)
 
 RECORDINGS = Path(__file__).parents[3] / "recordings"
 JSON: Headers = (("Content-Type", "application/json"),)
@@ -95,6 +106,27 @@ def test_it_times_a_tool_from_the_question_to_the_result(tmp_path: Path) -> None
     _, first, tool, _ = found(tmp_path, asked, answered)
     assert (first.start_time_unix_nano, first.end_time_unix_nano) == (1001_000_000_000, 1001_500_000_000)
     assert (tool.start_time_unix_nano, tool.end_time_unix_nano) == (1001_500_000_000, 1003_000_000_000)
+
+
+def test_a_tool_over_stdio_takes_as_long_as_the_model_waited_for_it(tmp_path: Path) -> None:
+    said = {"jsonrpc": "2.0", "id": 1}
+    ask = said | {"method": "tools/call", "params": {"name": "get_order", "arguments": {}}}
+    messages = (
+        Message(2_000_000, "client", "text", json.dumps(ask).encode()),
+        Message(2_100_000, "server", "text", json.dumps(said | {"result": {"content": []}}).encode()),
+    )
+    talk = Exchange(
+        1,
+        Request("STDIO", "stdio://orders"),
+        kind=ExchangeKind.STDIO,
+        started_at=1000.0,
+        messages=messages,
+        timings=Timings(ended=90_000_000),
+        end=End.COMPLETE,
+    )
+    models = call(2, asks(("t1", "get_order", "{}"))), with_results(3, chat_answer("done"), ("t1", "ok"))
+    (tool,) = [span for span in found(tmp_path, talk, *models) if span.name == "execute_tool get_order"]
+    assert (tool.start_time_unix_nano, tool.end_time_unix_nano) == (1_002_500_000_000, 1_003_000_000_000)
 
 
 def test_a_tool_that_nobody_answered_takes_no_time(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from wiretape.traces.answer import add_final_answer, main_thread, number_turns
 from wiretape.traces.codings import undo
-from wiretape.traces.decoders import decode
+from wiretape.traces.decoders import decode, decode_stdio
 from wiretape.traces.links import Call
 from wiretape.traces.observed import gaps, observed
 from wiretape.traces.settings import TraceSettings
@@ -23,7 +23,18 @@ from wiretape.traces.steps import events as event_steps
 from wiretape.traces.steps import http, model
 from wiretape.traces.steps.mcp import Mcp
 from wiretape.traces.steps.work import Work
-from wiretape.traces.types import A2aView, Exchange, ModelView, RecordingInfo, SocketView, Source, Trace, View
+from wiretape.traces.types import (
+    A2aView,
+    End,
+    Exchange,
+    ExchangeKind,
+    ModelView,
+    RecordingInfo,
+    SocketView,
+    Source,
+    Trace,
+    View,
+)
 
 __all__ = ["RESULT_REPLACED", "AgentEvent", "assemble", "build"]
 
@@ -66,10 +77,28 @@ def build(
 
 
 def _decoded(exchanges: Iterable[Exchange]) -> Iterator[tuple[Exchange, View | None]]:
-    for exchange in exchanges:
-        if _is_behaviour(exchange):
+    """A conversation over stdio lasts while others begin: what was said in it stands where it was said."""
+    talks: list[tuple[Exchange, View | None]] = []
+    for exchange in filter(_is_behaviour, exchanges):
+        while talks and talks[0][0].started_at < exchange.started_at:
+            yield talks.pop(0)
+        if exchange.kind is ExchangeKind.STDIO:
+            talks = sorted([*talks, *_said(exchange)], key=lambda said: said[0].started_at)
+        else:
             plain, body = _without_codings(exchange)
             yield plain, decode(plain, body)
+    yield from talks
+
+
+def _said(talk: Exchange) -> Iterator[tuple[Exchange, View | None]]:
+    """A conversation as one exchange for each message of its client; whole where it is none of MCP."""
+    found = decode_stdio(talk.messages)
+    if not found:
+        yield talk, None
+    for at, view in found:
+        answered = len(view.answers) >= sum(each.id is not None for each in view.requests)
+        end = End.COMPLETE if answered else talk.end
+        yield replace(talk, started_at=talk.started_at + at / 1e6, messages=(), end=end), view
 
 
 def _without_codings(exchange: Exchange) -> tuple[Exchange, bytes]:

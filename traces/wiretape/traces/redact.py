@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from urllib.parse import quote, unquote, unquote_plus
 
@@ -61,7 +62,11 @@ class Redactor:
         self.withheld = 0
         """Bodies in which no secret could be looked for: none of their bytes is kept."""
         self._first = first
-        for value in sorted(settings.values, key=len, reverse=True):
+        self.know(settings.values)
+
+    def know(self, secrets: Iterable[str]) -> None:
+        """Values to replace from now on, wherever they stand."""
+        for value in sorted(secrets, key=len, reverse=True):
             self._known.learn(value.encode("utf-8", "surrogateescape"))
 
     # whole things

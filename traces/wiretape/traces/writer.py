@@ -163,6 +163,10 @@ class Writer:
         """A client that hung up after its API's terminal event has had everything: `complete`."""
         self._calls.put((self._incoming.end, (seq, end, error, timings)))
 
+    def know(self, secrets: tuple[str, ...]) -> None:
+        """Values that are to be replaced in whatever comes after."""
+        self._calls.put((self._redactor.know, (secrets,)))
+
     def event(self, at: float, session: str, payload: Mapping[str, Json]) -> None:
         self._calls.put((self._incoming.event, (at, session, dict(payload))))
 

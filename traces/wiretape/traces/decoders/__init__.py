@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from typing import cast
 
-from wiretape.traces.decoders import anthropic, bedrock, cohere, gemini, mcp, ollama, openai_chat, sockets
+from wiretape.traces.decoders import anthropic, bedrock, cohere, gemini, mcp, ollama, openai_chat, sockets, stdio
 from wiretape.traces.decoders.a2a import A2a
 from wiretape.traces.decoders.anthropic import AnthropicMessages
 from wiretape.traces.decoders.aside import Aside
@@ -28,10 +28,11 @@ from wiretape.traces.decoders.openai_responses import OpenAIResponses
 from wiretape.traces.decoders.readers import Decoder, Reader
 from wiretape.traces.decoders.shapes import api_of_answer
 from wiretape.traces.decoders.sockets import decode_socket
+from wiretape.traces.decoders.stdio import decode_stdio
 from wiretape.traces.decoders.values import clean
 from wiretape.traces.types import End, Exchange, ExchangeKind, Headers, Json, McpView, ModelView, Request, View, header
 
-__all__ = ["DECODERS", "VERSIONS", "Decoder", "Reader", "decode", "detect", "error_response"]
+__all__ = ["DECODERS", "VERSIONS", "Decoder", "Reader", "decode", "decode_stdio", "detect", "error_response"]
 
 DECODERS: dict[str, Decoder] = {
     "mcp": Mcp(),
@@ -52,7 +53,10 @@ DECODERS: dict[str, Decoder] = {
 }
 """Asked in this order: JSON-RPC is told by its body whatever its path."""
 
-VERSIONS: dict[str, int] = {name: decoder.version for name, decoder in DECODERS.items()} | {"sockets": sockets.VERSION}
+VERSIONS: dict[str, int] = {name: decoder.version for name, decoder in DECODERS.items()} | {
+    "sockets": sockets.VERSION,
+    "stdio": stdio.VERSION,
+}
 
 
 def detect(request: Request, content_type: str | None = None) -> str | None:

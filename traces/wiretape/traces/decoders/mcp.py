@@ -14,7 +14,7 @@ from wiretape.traces.decoders.sse import SseReader
 from wiretape.traces.decoders.values import clean, compact, declared, dicts, error_words, parse, string
 from wiretape.traces.types import Declared, Json, McpAnswer, McpRequest, McpView, Request, header
 
-__all__ = ["Mcp", "error_body", "listens"]
+__all__ = ["Mcp", "asked_and_answered", "declared_tools", "error_body", "listens", "messages"]
 
 SESSION = "mcp-session-id"
 _VERSION = "mcp-protocol-version"
@@ -35,7 +35,7 @@ class Mcp:
         if is_post(request):
             if b'"jsonrpc"' not in (request.body or b""):
                 return False
-            return any(session or version or _is_ours(each) for each in _messages(body_of(request)))
+            return any(session or version or _is_ours(each) for each in messages(body_of(request)))
         listening = request.method == "GET" and version is not None and _accepts_events(request)
         return request.method in ("GET", "DELETE") and (session is not None or listening)
 
@@ -56,7 +56,7 @@ def _accepts_events(request: Request) -> bool:
 
 def _speaks(data: str) -> bool:
     try:
-        return any(True for _ in _messages(parse(data)))
+        return any(True for _ in messages(parse(data)))
     except ValueError:
         return False
 
@@ -64,12 +64,12 @@ def _speaks(data: str) -> bool:
 def error_body(message: str, request: Request | None) -> Json:
     """A JSON-RPC error under the id of the request with its type, one for each of a batch; null where there is none."""
     given = body_of(request) if request else None
-    ids = [each["id"] for each in _messages(given) if "method" in each and "id" in each]
+    ids = [each["id"] for each in messages(given) if "method" in each and "id" in each]
     errors = [{"jsonrpc": "2.0", "id": live, "error": {"code": -32000, "message": message}} for live in ids or [None]]
     return errors if isinstance(given, list) and ids else errors[0]
 
 
-def _messages(value: Json) -> Iterator[dict[str, Json]]:
+def messages(value: Json) -> Iterator[dict[str, Json]]:
     return (each for each in dicts(value if isinstance(value, list) else [value]) if each.get("jsonrpc") == "2.0")
 
 
@@ -82,10 +82,10 @@ def _id(message: dict[str, Json]) -> str | None:
     return compact(message["id"]) if message.get("id") is not None else None
 
 
-def _sorted(messages: Iterator[dict[str, Json]]) -> tuple[list[McpRequest], list[McpAnswer]]:
+def asked_and_answered(found: Iterator[dict[str, Json]]) -> tuple[list[McpRequest], list[McpAnswer]]:
     """(requests and notifications, answers) among the messages of one side."""
     asked, answered = [], []
-    for each in messages:
+    for each in found:
         if method := string(each.get("method")):
             asked.append(McpRequest(id=_id(each), method=method, params=each.get("params")))
         else:
@@ -102,12 +102,11 @@ class McpState(State):
         self.asked: list[McpRequest] = []
 
     def event(self, name: str, value: Json) -> None:
-        messages = list(_messages(value))
-        self.unknown += not messages
+        self.unknown += not any(True for _ in messages(value))
         self.whole(value)
 
     def whole(self, value: Json) -> None:
-        asked, answers = _sorted(clean(each) for each in _messages(value))
+        asked, answers = asked_and_answered(clean(each) for each in messages(value))
         self.asked += asked
         self.answers += answers
         nobodys = (error_words(each.error) for each in answers if each.id is None)
@@ -125,7 +124,7 @@ class McpReader(BodyReader[McpState]):
 
     @cached_property
     def _sent(self) -> tuple[list[McpRequest], list[McpAnswer]]:
-        return _sorted(_messages(body_of(self._request)))
+        return asked_and_answered(messages(body_of(self._request)))
 
     @property
     def complete(self) -> bool:
@@ -145,7 +144,7 @@ class McpReader(BodyReader[McpState]):
             session=string(header(self._request.headers, SESSION)),
             requests=tuple(asked),
             answers=tuple(state.answers),
-            declared=tuple(tool for result in results for tool in _declared(result)),
+            declared=tuple(tool for result in results for tool in declared_tools(result)),
             from_server=tuple(state.asked),
             replies=tuple(replies),
             error=self._error(state),
@@ -164,7 +163,7 @@ def _server(answers: list[McpAnswer]) -> str | None:
     return next((name for info in infos if isinstance(info, dict) and (name := string(info.get("name")))), None)
 
 
-def _declared(result: Json) -> Iterator[Declared]:
+def declared_tools(result: Json) -> Iterator[Declared]:
     for tool in dicts(result.get("tools") if isinstance(result, dict) else None):
         hints = tool.get("annotations")
         hints = hints if isinstance(hints, dict) else {}

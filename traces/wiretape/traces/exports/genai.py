@@ -12,7 +12,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from wiretape.traces.cost import input_tokens
-from wiretape.traces.types import End, Exchange, Json, ModelCall
+from wiretape.traces.types import End, Exchange, ExchangeKind, Json, ModelCall
 
 __all__ = ["Attributes", "Seen", "chat", "provider"]
 
@@ -57,6 +57,8 @@ class Seen:
     port: int | None
     status: int | None
     ended: End | None
+    shared: bool
+    """It is a conversation over stdio: how long it took says nothing of one call in it."""
 
     @classmethod
     def of(cls, exchange: Exchange) -> Self:
@@ -65,7 +67,8 @@ class Seen:
         if exchange.response and exchange.response.chunks:
             last = max(last, exchange.response.chunks[-1][0])
         status = exchange.response.status if exchange.response else None
-        return cls(start, start + last * 1000, *_address(exchange.request.url), status, exchange.end)
+        shared = exchange.kind is ExchangeKind.STDIO
+        return cls(start, start + last * 1000, *_address(exchange.request.url), status, exchange.end, shared)
 
 
 def _address(url: str) -> tuple[str | None, int | None]:

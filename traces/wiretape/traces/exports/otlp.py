@@ -118,9 +118,13 @@ class _Spans:
 
     def _took(self, call: ToolCall, result: ToolResult | None) -> tuple[int, int]:
         """Its execution where that was seen, else from the end of the answer that asked to the request that had the result."""
-        if call.executed_in:
-            return self._seen[call.executed_in].start, self._seen[call.executed_in].end
+        executed = self._seen.get(call.executed_in or 0)
+        if executed and not (executed.shared and call.by):
+            return executed.start, executed.end
         asked = self._seen[call.exchange or 0].end
+        if executed:
+            later = (self._seen[model.exchange or 0].start for model in self._models.values() if model.thread == call.thread)
+            return asked, min((start for start in later if start >= asked), default=asked)
         handed = self._seen[result.exchange].start if result and result.exchange else asked
         return asked, handed
 
