@@ -279,6 +279,20 @@ def test_bytes_go_both_ways_unchanged_and_the_end_is_told(tmp_path: Path) -> Non
     assert (told[0]["data"], told[3]["data"], len(told[2]["data"])) == ('{"a": 1}\r', "no end", 300_000)
 
 
+def test_a_side_that_is_closed_is_closed_for_the_other(tmp_path: Path) -> None:
+    process, pid = sidecar(tmp_path)
+    shuts_up = "import os, sys; os.write(1, b'bye\\n'); os.close(1); sys.stdin.read()"
+    tap = tapped([sys.executable, "-c", shuts_up], options=["--run", str(pid)])
+    assert tap.stdin
+    assert tap.stdout
+    assert tap.stdout.read() == b"bye\n"
+    assert tap.poll() is None
+    tap.stdin.close()
+    assert tap.wait(30) == 0
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 0
+
+
 def test_traffic_goes_on_when_the_sidecar_dies(tmp_path: Path) -> None:
     process, pid = sidecar(tmp_path)
     tap = tapped(ECHO, options=["--run", str(pid)])

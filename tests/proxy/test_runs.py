@@ -61,7 +61,7 @@ def test_the_socket_of_a_dead_one_is_cleared_away_and_nothing_else(tmp_path: Pat
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
     with tempfile.TemporaryDirectory(dir="/tmp") as short, socket.socket(socket.AF_UNIX) as listener:
-        left = Path(short) / "tap" / "socket"
+        left = Path(short) / "wiretape-tap-1" / "socket"
         left.parent.mkdir()
         listener.bind(str(left))
         other = tmp_path / "file"

@@ -4,16 +4,19 @@ user alone."""
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wiretape.traces.errors import UsageError
 
-__all__ = ["RunFile", "current", "remove", "running", "write"]
+__all__ = ["TAP_FOLDER", "RunFile", "current", "remove", "running", "write"]
+
+TAP_FOLDER = "wiretape-tap-"
+"""How the folder of a sidecar's socket for taps begins."""
 
 
 class RunFile(BaseModel):
@@ -79,11 +82,9 @@ def running() -> tuple[RunFile, ...]:
 
 
 def _clear_tap(run: RunFile) -> None:
-    """The socket and its folder, and nothing else whatever that names."""
-    if run.tap and (tap := Path(run.tap)).is_socket():
-        with suppress(OSError):
-            tap.unlink()
-            tap.parent.rmdir()
+    """The folder of the socket, and nothing else whatever that names."""
+    if run.tap and (tap := Path(run.tap)).is_socket() and tap.parent.name.startswith(TAP_FOLDER):
+        shutil.rmtree(tap.parent, ignore_errors=True)
 
 
 def current(run: str | None = None) -> RunFile:

@@ -77,7 +77,9 @@ def _make_room(argv: Sequence[str]) -> NoReturn:
 
 
 async def _record(run: RunFile, hello: Hello, argv: Sequence[str]) -> int:
-    with tempfile.TemporaryDirectory(prefix="wiretape-tap-", ignore_cleanup_errors=True) as folder:
+    # Below the sidecar's own folder: clients kill their servers, and what a killed tap leaves goes away with the sidecar.
+    place = Path(run.tap).parent if run.tap else None
+    with tempfile.TemporaryDirectory(dir=place if place and place.is_dir() else None, ignore_cleanup_errors=True) as folder:
         environment = _widened(os.environ, run, hello.name, Path(folder))
         (server_in, to_server), (from_server, server_out) = os.pipe(), os.pipe()
         child = await started(argv, environment, stdin=server_in, stdout=server_out)
@@ -102,9 +104,11 @@ def _copy(source: int, target: int, report: Report, kind: Kind) -> None:
             _write(target, data)
         if kind is Kind.CLIENT:
             report.left()
+    # Our own standard descriptors too: whoever is at their other end has to learn of it. Their numbers stay taken.
+    nowhere = os.open(os.devnull, os.O_RDWR)
     for end in (source, target):
-        if end > 2:
-            os.close(end)
+        os.dup2(nowhere, end)
+    os.close(nowhere)
 
 
 def _write(target: int, data: bytes) -> None:

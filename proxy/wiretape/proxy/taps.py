@@ -15,6 +15,7 @@ from pathlib import Path
 from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM
 
 from wiretape.proxy.capture import Capture, Origin
+from wiretape.proxy.runs import TAP_FOLDER
 from wiretape.proxy.tapframes import Ended, Frame, FrameReader, Hello, Kind
 from wiretape.traces.types import End, ExchangeKind, Message, Request
 
@@ -40,7 +41,7 @@ class Taps:
         """The socket; None where the system gives us none, which is no reason to stop."""
         # 0700. Not in the user's own temporary folder: the path of a unix socket must be short (104 characters on macOS).
         try:
-            self._folder = Path(tempfile.mkdtemp(prefix="wiretape-tap-", dir="/tmp"))
+            self._folder = Path(tempfile.mkdtemp(prefix=TAP_FOLDER, dir="/tmp"))
             self._server = await asyncio.start_unix_server(self._take, self._folder / "socket")
         except OSError as error:
             log.warning("no stdio taps: a socket for them cannot be made (%s).", error)
