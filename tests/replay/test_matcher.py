@@ -134,7 +134,7 @@ def test_ten_thousand_entries_are_loaded_one_by_one() -> None:
     assert served(made.find(chat("question 7777"))) == 7777
     assert loaded == [7777]
     assert isinstance(made.find(chat("nothing like it")), Miss)
-    assert len(loaded) < 100
+    assert len(loaded) < 300
 
 
 # the answer to a miss

@@ -48,6 +48,14 @@ def _tell(output: Output, name: str, report: Report) -> None:
     output.say(
         f"replay: {name}: {report.served} exchanges served{f' ({levels})' if levels else ''}, {len(report.misses)} missed"
     )
+    for match in report.loose:
+        output.say(
+            f"replay: exchange {match.seq} is {match.level}: {printable('; '.join(match.because) or 'by earlier bindings')}"
+        )
+    for binding in report.bindings:
+        output.say(f"replay: bound {printable(str(binding))}")
+    for difference in report.drift():
+        output.say(f"replay: {printable(difference.message)}")
     for problem in report.problems():
         output.say(f"replay: {printable(problem)}")
     if report.unused:

@@ -12,7 +12,9 @@ from typing import Any, Literal
 from wiretape.oracles import Verdict, judge
 from wiretape.proxy.clients import diagnosis
 from wiretape.proxy.sidecar import Mode, SidecarSettings
-from wiretape.replay.matcher import Miss
+from wiretape.replay.bindings import NONE, Binding, Bindings
+from wiretape.replay.matcher import Loose, Miss
+from wiretape.replay.putback import put_into_text
 from wiretape.scenarios.config import Config
 from wiretape.scenarios.evidence import Evidence, load
 from wiretape.scenarios.golden import Golden, beside, locate, replace_together
@@ -50,6 +52,9 @@ class Report:
     differences: tuple[Difference, ...]
     verdicts: tuple[Verdict, ...]
     strict: bool
+    bindings: tuple[Binding, ...] = ()
+    loose: tuple[Loose, ...] = ()
+    """What matched below canonical, and why; drift among it."""
 
     @property
     def status(self) -> Literal["passed", "failed"]:
@@ -69,6 +74,10 @@ class Report:
             *ended,
         )
 
+    def drift(self) -> tuple[Difference, ...]:
+        """What `--allow-drift` let pass: told as differences, which fail nothing."""
+        return tuple(_drifted(each) for each in self.loose if each.drift)
+
     def as_json(self) -> dict[str, Any]:
         return {
             "status": self.status,
@@ -84,7 +93,9 @@ class Report:
                 *(_miss(miss) for miss in self.misses),
                 *({"message": stray, "nearest": None, "differences": []} for stray in self.strays),
             ],
-            "differences": [_difference(difference) for difference in self.differences],
+            "matches": [{"exchange": each.seq, "level": each.level, "because": list(each.because)} for each in self.loose],
+            "bindings": [{"kind": each.kind, "recorded": each.recorded, "live": each.live} for each in self.bindings],
+            "differences": [_difference(difference) for difference in (*self.differences, *self.drift())],
             "verdicts": [verdict.model_dump(mode="json") for verdict in self.verdicts],
         }
 
@@ -124,6 +135,8 @@ def _serve(options: RunOptions, scenario: Scenario | None, redact: RedactSetting
 def _report(ran: Ran, before: Trace, after: Trace, scenario: Scenario | None, options: RunOptions) -> Report:
     tally, matcher = ran.sidecar.tally, ran.sidecar.matcher
     assert matcher is not None
+    bindings = NONE.plus(matcher.bindings())
+    as_recorded = _under(bindings.inverse(), after)
     return Report(
         exit_code=ran.exit_code,
         served=tally.served,
@@ -132,9 +145,26 @@ def _report(ran: Ran, before: Trace, after: Trace, scenario: Scenario | None, op
         levels=dict(tally.levels),
         misses=tuple(tally.misses),
         strays=tally.strays,
-        differences=diff(before, after),
-        verdicts=tuple(judge(after, use) for use in scenario.oracles) if scenario else (),
+        differences=diff(_under(bindings, before), after),
+        verdicts=tuple(judge(as_recorded, use) for use in scenario.oracles) if scenario else (),
         strict=options.config.match_settings(scenario).strict,
+        bindings=tuple(bindings),
+        loose=tuple(matcher.loose),
+    )
+
+
+def _under(bindings: Bindings, trace: Trace) -> Trace:
+    """The trace with the other run's values: behaviour is compared and judged under one name for each thing."""
+    return Trace.model_validate_json(put_into_text(trace.model_dump_json(), bindings)) if bindings else trace
+
+
+def _drifted(match: Loose) -> Difference:
+    places = "; ".join(f"{each.path}: recorded {each.recorded}, live {each.live}" for each in match.drift)
+    return Difference(
+        kind="drift",
+        recorded={each.path: each.recorded for each in match.drift},
+        live={each.path: each.live for each in match.drift},
+        message=f"drift: exchange {match.seq} answered a request that differs in {places}",
     )
 
 

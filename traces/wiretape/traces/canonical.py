@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote_to_bytes, urlsplit
 from wiretape.traces import codings
 from wiretape.traces.types import Headers, Json, Request, header
 
-__all__ = ["NotJson", "Number", "as_values", "body_tree", "canonical", "parse", "query_pairs", "url_place"]
+__all__ = ["NotJson", "Number", "as_values", "body_tree", "canonical", "is_cache_marker", "parse", "query_pairs", "url_place"]
 
 _UNRESERVED = "-._~"
 _PATH_SAFE = "/:@!$&'()*+,;=" + _UNRESERVED
@@ -188,7 +188,7 @@ def _dump(tree: Json) -> bytes:
 
 def _marked(tree: Json, depth: int) -> Json:
     if isinstance(tree, dict):
-        return {name: _marked(value, depth + 1) for name, value in tree.items() if not _is_cache_marker(name, value)}
+        return {name: _marked(value, depth + 1) for name, value in tree.items() if not is_cache_marker(name, value)}
     if isinstance(tree, list):
         return [_marked(each, depth + 1) for each in tree]
     if isinstance(tree, Number):
@@ -199,7 +199,7 @@ def _marked(tree: Json, depth: int) -> Json:
     return tree
 
 
-def _is_cache_marker(name: str, value: Json) -> bool:
+def is_cache_marker(name: str, value: Json) -> bool:
     return name == "cache_control" and (value is None or (isinstance(value, dict) and "type" in value))
 
 

@@ -24,7 +24,7 @@ __all__ = ["Difference", "diff"]
 
 class Difference(Value):
     kind: str
-    """answer, arguments, call-added, -count, -missing or -state, end, input, order, request-added or -missing."""
+    """answer, arguments, call-added, -count, -missing or -state, drift, end, input, order, request-added or -missing."""
     step: int | None = None
     """The seq of the step concerned in the recorded trace; in the live one where the recorded has none such."""
     recorded: Json = None

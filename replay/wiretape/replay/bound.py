@@ -1,0 +1,50 @@
+"""What one live session has bound so far: an attempt to match holds as a whole, or leaves nothing behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from wiretape.replay.bindings import NONE, Binding, Bindings
+from wiretape.replay.paths import NOWHERE, Places
+from wiretape.replay.putback import put_into_messages
+from wiretape.replay.rebind import Run, Unified, unify, unify_messages
+from wiretape.replay.times import Moment
+from wiretape.traces.types import Exchange, Message, Request
+
+__all__ = ["Bound", "Here"]
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """What is known of the live run."""
+
+    places: Places = NOWHERE
+    clock: Callable[[], float] | None = None
+    """Seconds since the epoch; None: any time may be now."""
+
+
+class Bound:
+    def __init__(self, here: Here) -> None:
+        self._here = here
+        self.bindings: Bindings = NONE
+
+    def tried(self, exchange: Exchange, recorded: Request, live: Request) -> Unified | None:
+        """What it takes to make both requests equal; nothing is bound yet."""
+        found = unify(recorded, live, self.bindings, self._run(exchange))
+        return found if isinstance(found, Unified) else None
+
+    def hears(self, exchange: Exchange, recorded: Message, live: Message) -> tuple[Binding, ...] | None:
+        """Binds what makes both messages equal; None where nothing does."""
+        found = unify_messages(recorded, live, self.bindings, self._run(exchange))
+        if isinstance(found, str):
+            return None
+        self.bindings = found.bindings
+        return found.used
+
+    def says(self, messages: Sequence[Message]) -> list[Message]:
+        return put_into_messages(messages, self.bindings)
+
+    def _run(self, exchange: Exchange) -> Run:
+        now = self._here.clock and self._here.clock()
+        return Run(Moment(exchange.started_at), None if now is None else Moment(now), self._here.places)
