@@ -49,9 +49,8 @@ def _tell(output: Output, name: str, report: Report) -> None:
         f"replay: {name}: {report.served} exchanges served{f' ({levels})' if levels else ''}, {len(report.misses)} missed"
     )
     for match in report.loose:
-        output.say(
-            f"replay: exchange {match.seq} is {match.level}: {printable('; '.join(match.because) or 'by earlier bindings')}"
-        )
+        causes = ", ".join(cause.partition(" → ")[0] for cause in match.because) or "what was bound before"
+        output.say(f"replay: exchange {match.seq} is {match.level} by {printable(causes)}")
     for binding in report.bindings:
         output.say(f"replay: bound {printable(str(binding))}")
     for difference in report.drift():

@@ -170,7 +170,7 @@ class Matcher:
         if entry is None:
             return None
         drift = differences(self._as_live(entry, session), request)
-        self.loose.append(Loose(entry.seq, Level.SEQUENCE, ("the next answer of its endpoint",), drift))
+        self.loose.append(Loose(entry.seq, Level.SEQUENCE, ("its place in the recording",), drift))
         return self._given(entry.seq, Level.SEQUENCE, session)
 
     def _as_live(self, entry: Entry, session: str) -> Request:

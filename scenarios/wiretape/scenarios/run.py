@@ -12,14 +12,14 @@ from typing import Any, Literal
 from wiretape.oracles import Verdict, judge
 from wiretape.proxy.clients import diagnosis
 from wiretape.proxy.sidecar import Mode, SidecarSettings
-from wiretape.replay.bindings import NONE, Binding, Bindings
+from wiretape.replay.bindings import NONE, Binding
 from wiretape.replay.matcher import Loose, Miss
-from wiretape.replay.putback import put_into_text
 from wiretape.scenarios.config import Config
 from wiretape.scenarios.evidence import Evidence, load
 from wiretape.scenarios.golden import Golden, beside, locate, replace_together
 from wiretape.scenarios.mocking import mock_settings
 from wiretape.scenarios.model import Scenario
+from wiretape.scenarios.renamed import renamed
 from wiretape.scenarios.session import Ran, new_writer, run_behind, with_secrets
 from wiretape.traces.diff import Difference, diff
 from wiretape.traces.errors import CaptureError, UsageError
@@ -136,7 +136,7 @@ def _report(ran: Ran, before: Trace, after: Trace, scenario: Scenario | None, op
     tally, matcher = ran.sidecar.tally, ran.sidecar.matcher
     assert matcher is not None
     bindings = NONE.plus(matcher.bindings())
-    as_recorded = _under(bindings.inverse(), after)
+    as_recorded = renamed(after, bindings.inverse())
     return Report(
         exit_code=ran.exit_code,
         served=tally.served,
@@ -145,17 +145,12 @@ def _report(ran: Ran, before: Trace, after: Trace, scenario: Scenario | None, op
         levels=dict(tally.levels),
         misses=tuple(tally.misses),
         strays=tally.strays,
-        differences=diff(_under(bindings, before), after),
+        differences=diff(renamed(before, bindings), after),
         verdicts=tuple(judge(as_recorded, use) for use in scenario.oracles) if scenario else (),
         strict=options.config.match_settings(scenario).strict,
         bindings=tuple(bindings),
         loose=tuple(matcher.loose),
     )
-
-
-def _under(bindings: Bindings, trace: Trace) -> Trace:
-    """The trace with the other run's values: behaviour is compared and judged under one name for each thing."""
-    return Trace.model_validate_json(put_into_text(trace.model_dump_json(), bindings)) if bindings else trace
 
 
 def _drifted(match: Loose) -> Difference:
