@@ -130,5 +130,21 @@ def test_a_changed_request_is_answered_where_drift_is_allowed_and_called_drift()
     assert found(made, chat("d")) is Reason.UNKNOWN
 
 
+def test_drift_keeps_to_the_place_in_the_conversation() -> None:
+    long = [{"role": "user", "content": "x"}] * 3
+    made = matcher(chat("a"), chat("b", messages=long), level=Level.SEQUENCE, allow_drift=True)
+    assert found(made, chat("c", messages=[*long[:2], {"role": "user", "content": "y"}])) == (2, Level.SEQUENCE)
+
+
+def test_a_notification_that_was_never_recorded_drifts_nowhere() -> None:
+    def rpc(method: str, **more: Any) -> Request:
+        body = {"jsonrpc": "2.0", "method": method, **more}
+        return Request("POST", "http://tools.test/mcp", (), json.dumps(body).encode())
+
+    made = matcher(rpc("tools/call", id=1), rpc("tools/list", id=2), level=Level.SEQUENCE, allow_drift=True)
+    assert found(made, rpc("notifications/x")) is Reason.UNKNOWN
+    assert found(made, rpc("tools/list", id=3, params={"cursor": "x"})) == (2, Level.SEQUENCE)
+
+
 def test_without_the_permission_there_is_no_drift() -> None:
     assert found(matcher(chat("a"), level=Level.SEQUENCE), chat("b")) is Reason.UNKNOWN

@@ -57,6 +57,9 @@ def test_a_fresh_value_is_bound_to_the_one_in_its_place(kind: str, recorded: str
     [
         ("Delete invoices", "Delete customers"),
         ("order 4711", "order 4712"),
+        ("item ABCDEF12", "item ABCDEF13"),
+        ("in decade80", "in decade90"),
+        ("call getUser2FromDatabase", "call getItem2FromDatabase"),
         ("version 1.2.3", "version 1.2.4"),
         ("on 2025-12-24", "on 2026-04-06"),
         ("at 08:00", "at 09:10"),

@@ -15,6 +15,9 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],]|-?\d[\d.eE+-]*', re.DOTALL)
 _COLON = re.compile(r"\s*:")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))|[^\\]+", re.DOTALL)
 _PLAIN = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+_NEAREST = 12
+"""Objects around a text that count: deeper ones are hostile, and time stays linear."""
+
 _MARKS = frozenset({"index", "output_index", "content_index", "summary_index", "item_id"})
 """Members that tell the parts of a streamed answer apart."""
 
@@ -74,7 +77,10 @@ def leaves(document: str, start: int, end: int) -> Iterator[Leaf]:
 
 def _close(document: str, stack: list[_Frame]) -> Iterator[Leaf]:
     done = stack.pop()
-    path = tuple(_step(frame, top=at == 1) for at, frame in enumerate([*stack, done]))
+    if not done.found:
+        return
+    around = [*stack[:2], *stack[max(2, len(stack) - _NEAREST) :], done]
+    path = tuple(_step(frame, top=at == 1) for at, frame in enumerate(around))
     sealed = done.marks.get("type") == '"redacted_thinking"' or bool(
         {"media_type", "mimeType", "mime_type"} & done.marks.keys()
     )

@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 from wiretape.replay.bindings import Binding, Bindings
 from wiretape.replay.bound import Bound
 from wiretape.replay.volatile import set_aside
-from wiretape.traces.canonical import url_place
+from wiretape.traces.canonical import body_tree, url_place
 from wiretape.traces.fingerprint import fingerprint
 from wiretape.traces.settings import Level, MatchSettings
 from wiretape.traces.types import Exchange, Request
 
-__all__ = ["Alike", "Loosely", "endpoint", "url_shape"]
+__all__ = ["Alike", "Loosely", "position", "url_shape"]
 
 
 def url_shape(url: str) -> str:
@@ -24,10 +24,14 @@ def url_shape(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname}{re.sub(r'[^/]*[0-9][^/]*', '*', parts.path)}"
 
 
-def endpoint(url: str) -> str:
-    """A URL's place but for the port."""
-    parts = urlsplit(url_place(url))
-    return f"{parts.scheme}://{parts.hostname}{parts.path}"
+def position(request: Request) -> tuple[tuple[str, ...], int]:
+    """The endpoint that is asked (of JSON-RPC its methods too), its port aside; and how long the history is."""
+    parts, tree = urlsplit(url_place(request.url)), body_tree(request)
+    messages = [each for each in (tree if isinstance(tree, list) else [tree]) if isinstance(each, dict)]
+    methods = (str(each.get("method")) for each in messages if "jsonrpc" in each)
+    histories = (each.get(name) for each in messages for name in ("messages", "input", "contents"))
+    depth = sum(len(each) for each in histories if isinstance(each, list))
+    return (request.method, parts.scheme, parts.hostname or "", parts.path, *methods), depth
 
 
 @dataclass(frozen=True, slots=True)

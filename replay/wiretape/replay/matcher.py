@@ -17,9 +17,10 @@ from urllib.parse import urlsplit
 from wiretape.replay.bindings import NONE, Binding, Bindings
 from wiretape.replay.bound import Bound, Here
 from wiretape.replay.conversation import Conversation, closeness, message_differences, opening, server_waits
-from wiretape.replay.loosely import Loosely, endpoint, url_shape
+from wiretape.replay.loosely import Loosely, position, url_shape
 from wiretape.replay.miss import Miss, Reason
 from wiretape.replay.putback import put_into_request
+from wiretape.replay.rpc import courtesy
 from wiretape.traces.differences import FieldDifference, differences
 from wiretape.traces.fingerprint import Fingerprint, fingerprint
 from wiretape.traces.settings import Exhausted, Level, MatchSettings
@@ -30,7 +31,7 @@ __all__ = ["Entry", "Loose", "Match", "Matcher", "Miss"]
 _CANDIDATES = 40
 """How many recorded requests are compared to find the nearest one of a miss: bounded, whatever the size of the recording."""
 
-_TRIED = 200
+_TRIED = 100
 """How many are tried below canonical, those that are due first."""
 
 _COMPARED = 200
@@ -163,10 +164,13 @@ class Matcher:
         return self._drifted(free, request, session) or self._unknown(request, session)
 
     def _drifted(self, free: list[Entry], request: Request, session: str) -> Match | None:
-        """The next recorded answer of the same endpoint, whatever was asked: only where drift is allowed."""
-        if not (self._settings.allow_drift and self._settings.level is Level.SEQUENCE):
+        """The next recorded answer at the same place of a conversation, whatever was asked: only where drift is allowed."""
+        if not (self._settings.allow_drift and self._settings.level is Level.SEQUENCE) or courtesy(request):
             return None
-        entry = next((entry for entry in free if endpoint(entry.url) == endpoint(request.url)), None)
+        wanted, depth = position(request)
+        places = ((entry, *position(self._load(entry.seq).request)) for entry in free[:_TRIED])
+        same = ((abs(far - depth), entry) for entry, there, far in places if there == wanted)
+        _, entry = min(same, key=lambda pair: pair[0], default=(0, None))
         if entry is None:
             return None
         drift = differences(self._as_live(entry, session), request)

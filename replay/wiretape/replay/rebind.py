@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote
 
 from wiretape.replay.bindings import Binding, Bindings
@@ -49,6 +50,8 @@ def unify(recorded: Request, live: Request, bindings: Bindings, run: Run) -> Uni
         return unifier.settled()
     except _Differs as differs:
         return differs.place
+    except RecursionError:
+        return "body"
 
 
 def unify_messages(recorded: Message, live: Message, bindings: Bindings, run: Run) -> Unified | str:
@@ -96,7 +99,7 @@ class _Unifier:
             if recorded.body is not live.body:
                 raise _Differs("body")
             return
-        old, new = body_tree(recorded), body_tree(live)
+        old, new = body_tree(recorded), _tree(live)
         if isinstance(old, bytes) or isinstance(new, bytes):
             self._texts(_as_text(old), _as_text(new), "body")
         else:
@@ -240,6 +243,12 @@ class _Unifier:
                 yield known
             return
         yield from pairings(old, new, self._run.places)
+
+
+@lru_cache(maxsize=4)
+def _tree(request: Request) -> Json | bytes:
+    """Of the live one, which is compared with many."""
+    return body_tree(request)
 
 
 def _structures(old: str, new: str) -> tuple[Json, Json] | None:

@@ -143,13 +143,13 @@ def number_token(name: str, text: str) -> Token | None:
 
 
 def looks_minted(text: str) -> bool:
-    """Letters and digits that no person wrote: hexadecimal from 8 characters on, else 16 and well mixed."""
+    """Letters and digits that no person wrote: lower hexadecimal from 8 characters on, else 16, and well mixed."""
     digits = sum(each.isdigit() for each in text)
     if digits in (0, len(text)):
         return False
-    if _HEXADECIMAL.fullmatch(text):
-        return len(text) not in _DIGESTS
     changes = sum(_class(one) != _class(other) for one, other in pairwise(text))
+    if _HEXADECIMAL.fullmatch(text):
+        return len(text) not in _DIGESTS and changes >= 2 and (len(text) >= 16 or text == text.lower())
     return len(text) >= 16 and (changes >= 0.4 * len(text) or (digits >= 4 and changes >= 0.25 * len(text)))
 
 
