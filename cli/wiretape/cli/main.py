@@ -23,6 +23,7 @@ __all__ = ["CHILD_VERBS", "VERBS", "main", "module_of"]
 VERBS: dict[str, str] = {
     "record": "Run a command and record what it says to its models and tools.",
     "run": "Run a command against a recording, offline, and compare its behaviour.",
+    "learn": "Find the request fields that vary between runs.",
     "check": "Judge stored recordings: the command for CI.",
     "proxy": "Run the sidecar by itself until it is told to stop.",
     "mock": "Look at and change the mock rules of the running sidecar.",
@@ -40,7 +41,7 @@ VERBS: dict[str, str] = {
 }
 """Verb → what it does in a line; `module_of` names its module, whose function is `run`."""
 
-CHILD_VERBS: dict[str, bool] = {"record": True, "run": True, "doctor": False}
+CHILD_VERBS: dict[str, bool] = {"record": True, "run": True, "learn": True, "doctor": False}
 """Verbs that take a command after `--` → whether they need one."""
 
 

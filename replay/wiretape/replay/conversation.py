@@ -36,7 +36,7 @@ class Conversation:
         bound: Bound | None = None,
     ) -> None:
         self._loosest = loosest
-        self._bound = bound or Bound(Here())
+        self._bound = bound or Bound(Here(), [])
         self._pace = pace
         self._choose = choose
         self._heard = 0
@@ -95,7 +95,7 @@ class Conversation:
 
     def _rebound(self, expected: Message, live: Message) -> Level | None:
         allowed = self._loosest.looseness >= Level.REBOUND.looseness
-        return Level.REBOUND if allowed and self._bound.hears(self.exchange, expected, live) is not None else None
+        return Level.REBOUND if allowed and self._bound.hears(self.exchange, expected, live) else None
 
     def goodbye(self, live: Message) -> Message:
         """What the server answers to the client's close: what it answered then, else the same."""

@@ -15,7 +15,7 @@ from itertools import islice
 from urllib.parse import urlsplit
 
 from wiretape.replay.bindings import NONE, Binding, Bindings
-from wiretape.replay.bound import Bound, Here
+from wiretape.replay.bound import Bound, Here, Loose
 from wiretape.replay.conversation import Conversation, closeness, message_differences, opening, server_waits
 from wiretape.replay.loosely import Loosely, position, url_shape
 from wiretape.replay.miss import Miss, Reason
@@ -62,18 +62,6 @@ class Match:
     """What has to be put into the answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loose:
-    """A match below canonical, for the report."""
-
-    seq: int
-    level: Level
-    because: tuple[str, ...]
-    """The rules and bindings that made it match."""
-    drift: tuple[FieldDifference, ...] = ()
-    """What the live request says otherwise; only at the level `sequence`."""
-
-
 type _Keyed = dict[str, list[Entry]]
 
 
@@ -90,9 +78,10 @@ class Matcher:
         self._load = load
         self._settings = settings
         self._loosely = Loosely(load, settings)
-        self._bound: dict[str, Bound] = defaultdict(partial(Bound, here))
-        """Live session → what it has bound."""
         self.loose: list[Loose] = []
+        """What matched below canonical, messages on sockets too."""
+        self._bound: dict[str, Bound] = defaultdict(partial(Bound, here, self.loose))
+        """Live session → what it has bound."""
         self._entries = sorted(entries, key=lambda entry: entry.seq)
         self._levels: dict[Level, tuple[Callable[[Fingerprint], str], _Keyed]] = {
             Level.EXACT: (_exact, _keyed(self._entries, _exact)),
@@ -153,7 +142,7 @@ class Matcher:
         free = sorted((entry for entry in same if entry.seq not in used), key=lambda entry: entry.session != session)
         if alike := self._loosely.find((entry.seq for entry in free[:_TRIED]), request, bound):
             bound.bindings = alike.bindings
-            self.loose.append(Loose(alike.exchange.seq, alike.level, alike.because))
+            self.loose.append(Loose(alike.exchange.seq, request.url, alike.level, alike.because))
             return self._given(alike.exchange.seq, alike.level, session)
         given = [entry.seq for entry in reversed(same) if entry.seq in used][:_TRIED]
         if again := self._loosely.find(given, request, bound):
@@ -174,7 +163,7 @@ class Matcher:
         if entry is None:
             return None
         drift = differences(self._as_live(entry, session), request)
-        self.loose.append(Loose(entry.seq, Level.SEQUENCE, ("its place in the recording",), drift))
+        self.loose.append(Loose(entry.seq, request.url, Level.SEQUENCE, ("its place in the recording",), drift))
         return self._given(entry.seq, Level.SEQUENCE, session)
 
     def _as_live(self, entry: Entry, session: str) -> Request:
@@ -235,7 +224,7 @@ class Matcher:
         if live is None or self._settings.level.looseness < Level.REBOUND.looseness:
             return None
         for exchange in self._waiting(entries):
-            if (first := opening(exchange)) and self._bound[session].hears(exchange, first, live) is not None:
+            if (first := opening(exchange)) and self._bound[session].hears(exchange, first, live):
                 return exchange
         return None
 

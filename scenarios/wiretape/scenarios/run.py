@@ -149,7 +149,7 @@ def _report(ran: Ran, before: Trace, after: Trace, scenario: Scenario | None, op
         verdicts=tuple(judge(as_recorded, use) for use in scenario.oracles) if scenario else (),
         strict=options.config.match_settings(scenario).strict,
         bindings=tuple(bindings),
-        loose=tuple(matcher.loose),
+        loose=tuple(dict.fromkeys(matcher.loose)),
     )
 
 
