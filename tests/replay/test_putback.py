@@ -82,6 +82,26 @@ def test_what_is_not_bound_stays_byte_for_byte(places: list[int]) -> None:
     assert answer(body, size=7) == Response(200, SSE, body, chunks=answer(body, size=7).chunks)
 
 
+def test_a_body_that_only_begins_like_json_is_a_text() -> None:
+    assert answer(f"[note] run {A}".encode(), ()).body == f"[note] run {B}".encode()
+    assert answer(f'{{"cut": "run {A}'.encode(), ()).body == f'{{"cut": "run {B}'.encode()
+
+
+PIECES = (
+    *(A, B, "/tmp/a17", "/x", "2026-03-05", "March 5, 2026", "1772721021", "localhost:4000", "signature", "null", "eyJ"),
+    *("{", "}", "[", "]", '"', "\\", ",", ":", " ", "\n", "data: ", "data:;base64,", "\\u00e9", "é", "T", "1"),
+)
+
+
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=25).map("".join), st.sampled_from(["", "text/event-stream", "application/jsonl"])
+)
+def test_it_is_total_on_anything(text: str, kind: str) -> None:
+    made = answer(text.encode(), (("Content-Type", kind),), size=9)
+    assert bool(made.body.decode()) == bool(text)
+    assert sum(length for _, length in made.chunks) == len(made.body)
+
+
 def test_two_parts_of_one_answer_are_two_texts() -> None:
     said = [{"index": at, "delta": {"text": piece}} for piece in (A[:9], A[9:]) for at in (0, 1)]
     made = events(answer(stream(said)).body)

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from wiretape.replay.bindings import NONE, Binding, Bindings
 from wiretape.replay.paths import NOWHERE, Places
+from wiretape.replay.putback import put_into_request
 from wiretape.replay.rebind import Run, Unified, unify
 from wiretape.replay.times import Moment
+from wiretape.traces.fingerprint import fingerprint
 from wiretape.traces.types import Request
 
 THEN = datetime(2026, 3, 5, 14, 30, 20, tzinfo=UTC).timestamp()
@@ -63,6 +65,8 @@ def test_a_fresh_value_is_bound_to_the_one_in_its_place(kind: str, recorded: str
         ("version 1.2.3", "version 1.2.4"),
         ("on 2025-12-24", "on 2026-04-06"),
         ("at 08:00", "at 09:10"),
+        ("on 2026-03-05", "on April 6, 2026"),
+        ("on 2026-03-05", "on 2026-99-99"),
         ("see /tmp/invoices/a", "see /tmp/payments/a"),
         ("see /tmp/report1/a", "see /tmp/report2/a"),
         ("see /tmp/a17/a.txt", "see /tmp/x91/b.txt"),
@@ -98,6 +102,14 @@ def test_nothing_is_bound_in_what_is_signed_or_encrypted_or_names_the_model(name
 )
 def test_types_and_structure_are_exact(recorded: Any, live: Any, place: str) -> None:
     assert unified(recorded, live) == place
+
+
+@pytest.mark.parametrize(
+    ("recorded", "live"), [(b"", b"1"), (b"", b"{}"), (b"x", b'"x"'), (None, b""), (b'{"a": 1', b'{"a": 1}')]
+)
+def test_bodies_of_two_kinds_differ(recorded: bytes | None, live: bytes | None) -> None:
+    requests = (Request("POST", URL, (), body) for body in (recorded, live))
+    assert unify(next(requests), next(requests), NONE, Run(Moment(THEN))) == "body"
 
 
 def test_numbers_are_bound_where_they_are_times_or_process_ids() -> None:
@@ -157,3 +169,26 @@ def test_what_unifies_is_a_bijection_and_nothing_else_unifies(old: list[str], ne
 @given(st.text(), st.text())
 def test_texts_without_fresh_values_unify_only_where_they_are_equal(one: str, other: str) -> None:
     assert isinstance(unified([one], [other]), Unified) == (one == other)
+
+
+PIECES = (
+    *(A, B, "/tmp/a17", "/tmp/x91", "/x", "2026-03-05", "March 5, 2026", "14:30", "localhost:4000", "pid 12"),
+    *("{", "}", "[", "]", '"', "\\", ",", ":", " ", "a", "1", "\n", "é", "\\u00e9", "null", "eyJ", "T", "Z", "signature"),
+)
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=20).map("".join)
+FRESH = ((A, B), ("/tmp/a17", "/tmp/x91"), ("localhost:4000", "localhost:5000"))
+
+
+def _renewed(text: str) -> str:
+    for old, new in FRESH:
+        text = text.replace(old, new)
+    return text
+
+
+@given(TEXTS, st.one_of(TEXTS, st.none()))
+def test_what_unifies_says_what_its_bindings_make_of_the_recorded_one(recorded: str, other: str | None) -> None:
+    live = Request("POST", URL, (), (_renewed(recorded) if other is None else other).encode())
+    old = Request("POST", URL, (), recorded.encode())
+    found = unify(old, live, NONE, Run(Moment(THEN)))
+    if isinstance(found, Unified):
+        assert fingerprint(put_into_request(old, found.bindings)).canonical == fingerprint(live).canonical

@@ -145,7 +145,7 @@ def _edits(text: str, documents: Iterable[tuple[int, int]], bindings: Bindings) 
     """In documents that are JSON each, or plain text; several of them are a stream."""
     documents, spoken = list(documents), dict[tuple[str, ...], list[Leaf]]()
     for start, end in documents:
-        if text[start:end].lstrip()[:1] not in ("{", "["):
+        if not _is_json(text[start:end]):
             spoken.setdefault((), []).append(Leaf(text[start:end], range(start, end + 1), "", (), is_number=True))
             continue
         whole = len(documents) == 1 or '"jsonrpc"' in text[start:end]

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from wiretape.replay.bindings import Binding, Bindings
 from wiretape.replay.paths import NOWHERE, Places, pairings
-from wiretape.replay.times import Moment, dates_in
+from wiretape.replay.times import Moment, dates_in, in_form_of
 from wiretape.replay.tokens import SEALED, Token, number_token, same_shape, text_at, tokens
 from wiretape.traces.canonical import NotJson, Number, body_tree, is_cache_marker, parse, query_pairs, url_place
 from wiretape.traces.secrets import MARK, PLACEHOLDER
@@ -100,8 +100,10 @@ class _Unifier:
                 raise _Differs("body")
             return
         old, new = body_tree(recorded), _tree(live)
-        if isinstance(old, bytes) or isinstance(new, bytes):
-            self._texts(_as_text(old), _as_text(new), "body")
+        if isinstance(old, bytes) and isinstance(new, bytes):
+            self._texts(old.decode("utf-8", "surrogateescape"), new.decode("utf-8", "surrogateescape"), "body")
+        elif isinstance(old, bytes) or isinstance(new, bytes):
+            raise _Differs("body")
         else:
             self._trees(old, new, "$")
 
@@ -184,7 +186,7 @@ class _Unifier:
             if new[at + shift : start] != old[at : token.start]:
                 raise _Differs(place)
             live = text_at(new, start, token)
-            self._pair(token, live, place)
+            self._pair(token, live, place, old[token.start : token.end])
             at, shift = token.end, start + len(live) - token.end
         if new[at + shift :] != old[at:]:
             raise _Differs(place)
@@ -197,11 +199,12 @@ class _Unifier:
             return token.value in self._run.recorded.days
         return token.kind != "time" or self._run.recorded.near(token.value)
 
-    def _pair(self, token: Token, live: str, place: str) -> None:
+    def _pair(self, token: Token, live: str, place: str, recorded: str = "") -> None:
+        """`recorded` is the token as it is written; a day has its form besides."""
         if token.kind == "path":
             self._paths(token.value, live, place)
             return
-        value = next((day for length, day in dates_in(live) if length == len(live)), "") if token.kind == "date" else live
+        value = _day(live, recorded) if token.kind == "date" else live
         binding = Binding(token.kind, token.value, value)
         if not self._bindings.knows(binding) and not self._may(binding):
             raise _Differs(place)
@@ -245,6 +248,11 @@ class _Unifier:
         yield from pairings(old, new, self._run.places)
 
 
+def _day(live: str, recorded: str) -> str:
+    """The live day; none where it is written in another form than the recorded one."""
+    return next((day for _, day in dates_in(live) if in_form_of(recorded, day) == live), "")
+
+
 @lru_cache(maxsize=4)
 def _tree(request: Request) -> Json | bytes:
     """Of the live one, which is compared with many."""
@@ -258,7 +266,3 @@ def _structures(old: str, new: str) -> tuple[Json, Json] | None:
         return parse(old), parse(new)
     except NotJson:
         return None
-
-
-def _as_text(tree: Json | bytes) -> str:
-    return tree.decode("utf-8", "surrogateescape") if isinstance(tree, bytes) else ""
