@@ -156,6 +156,7 @@ def test_show_ls_and_diff_look_at_it(project: Path) -> None:
     assert json.loads(replay("diff", "orders", "orders", "--format", "json", cwd=project).stdout) == {
         "same": True,
         "differences": [],
+        "notes": [],
     }
 
 
@@ -172,3 +173,27 @@ def test_settings_come_from_the_command_line_then_variables_then_the_file(projec
     assert "fail_on" in done.stderr
     shown = replay("doctor", cwd=project, env={"WIRETAPE_PACE": "fast"})
     assert shown.returncode == 2
+
+
+def test_fresh_values_are_bound_and_told(tmp_path: Path, model: Upstream) -> None:
+    old, new = "3f0c9d5e-5d3e-4a57-9f57-0b6f1d3a7c11", "b8a1f3c2-77aa-4c0e-8d11-5e2c9f60d4e9"
+    replay("record", "orders", "--", *agent(model.url, f"Where is 7? ({old})"), cwd=tmp_path)
+    model.stop()
+    done = replay("run", "orders", "--json", "r.json", "--", *agent(model.url, f"Where is 7? ({new})"), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"replay: bound uuid {old} → {new}" in done.stderr
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["levels"] == {"rebound": 2}
+    assert report["bindings"] == [{"kind": "uuid", "recorded": old, "live": new}]
+    assert [each["because"] for each in report["matches"]] == [[f"uuid {old} → {new}"]] * 2
+
+
+def test_drift_is_answered_where_it_is_allowed_and_told(tmp_path: Path, model: Upstream) -> None:
+    replay("record", "orders", "--", *agent(model.url), cwd=tmp_path)
+    model.stop()
+    words = ("run", "orders", "--match", "sequence", "--allow-drift", "--json", "r.json", "--")
+    replay(*words, *agent(model.url, "And where is 7?"), cwd=tmp_path)
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["levels"] == {"sequence": 2}
+    drift = [each for each in report["differences"] if each["kind"] == "drift"]
+    assert [list(each["live"]) for each in drift] == [["$.messages[0].content"]] * 2

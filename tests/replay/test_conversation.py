@@ -153,3 +153,26 @@ def test_each_message_waits_as_long_as_it_did_after_the_one_before_it() -> None:
 )
 def test_it_knows_whose_turn_is_first(exchange: Exchange, waits: bool) -> None:
     assert server_waits(exchange) is waits
+
+
+A, B = "3f0c9d5e-5d3e-4a57-9f57-0b6f1d3a7c11", "b8a1f3c2-77aa-4c0e-8d11-5e2c9f60d4e9"
+
+
+def test_a_message_with_a_fresh_value_is_heard_and_its_value_comes_back() -> None:
+    told = conversation(client(f"run {A}"), server(f"began {A}"), server('{"delta": "ok"}'), client(f"end {A}"), server("bye"))
+    assert told.hear(client(f"run {B}")) is Level.REBOUND
+    assert due(told) == [f"began {B}", '{"delta": "ok"}']
+    assert isinstance(told.hear(client(f"end {A.replace('3', '4')}")), Miss)
+    assert told.hear(client(f"end {B}")) is Level.REBOUND
+
+
+def test_a_value_that_messages_split_comes_back_whole() -> None:
+    parts = (A[:9], A[9:20], A[20:])
+    told = conversation(client(f"run {A}"), *(server(f'{{"type": "x.delta", "delta": "{part}"}}') for part in parts))
+    told.hear(client(f"run {B}"))
+    assert "".join(text.split('"')[7] for text in due(told)) == B
+
+
+def test_nothing_is_bound_at_a_closer_level() -> None:
+    told = conversation(client(f"run {A}"), loosest=Level.CANONICAL)
+    assert isinstance(told.hear(client(f"run {B}")), Miss)

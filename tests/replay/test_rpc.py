@@ -74,3 +74,9 @@ def test_a_batch_in_another_order_gets_each_id_right() -> None:
 def test_only_what_needs_no_recording_is_answered_out_of_courtesy(request_: Request, status: int | None) -> None:
     found = courtesy(request_)
     assert (found and found[0]) == status
+
+
+def test_one_message_alone_gets_its_live_id_whatever_else_varies() -> None:
+    body = b'{"jsonrpc":"2.0","id":1,"result":{}}'
+    got = with_live_ids(Exchange(1, call("1", tool="a")), Response(200, JSON, body), call('"x"', tool="b"))
+    assert json.loads(got.body)["id"] == "x"

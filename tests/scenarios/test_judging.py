@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from wiretape.scenarios.config import load_config
-from wiretape.scenarios.judging import refuse_misfits, refuse_unbuilt, refuse_unjudged
+from wiretape.scenarios.judging import refuse_misfits, refuse_unjudged
 from wiretape.traces.errors import UsageError
 
 TURNS = "turns: [{input: a}, {input: b, oracles: [{oracle: no-error}]}]"
@@ -35,13 +35,6 @@ def test_an_environment_that_is_not_there_is_refused(scenario):
 @pytest.mark.parametrize("text", ["", "input: a", "turns: [{input: a}]", "mocks: [{id: m, enabled: false}]"])
 def test_what_states_none_is_not(scenario, text: str):
     refuse_unjudged(scenario(text), load_config())
-
-
-@pytest.mark.parametrize("text", ["match: {level: sequence}", "match: {volatile: [{json: $.a}]}"])
-def test_a_way_of_matching_that_is_not_built_is_refused(scenario, text: str):
-    with pytest.raises(UsageError, match="this version"):
-        refuse_unbuilt(scenario(text).match_settings())
-    refuse_unbuilt(scenario("match: {level: rebound}").match_settings())
 
 
 def test_oracles_that_cannot_judge_are_told_all_at_once(scenario):

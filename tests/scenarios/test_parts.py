@@ -10,6 +10,11 @@ import pytest
         ("capture: {redact: [{}]}", "capture.redact[0]", "got none"),
         ("capture: {redact: [{json: customer.email}]}", "capture.redact[0].json", "expected a JSONPath, which begins with $"),
         ("capture: {redact: [{json_path: $.a}]}", "capture.redact[0].json_path", "there is no such field; did you mean json?"),
+        (
+            "match: {volatile: [{json: '$.messages[0].id'}]}",
+            "match.volatile[0].json",
+            "`messages` is what a model reads, and no rule sets that aside",
+        ),
         ("match: {volatile: [{url: x}]}", "match.volatile[0]", "expected one of json, header, query; got none"),
         ("match: {level: exakt}", "match.level", "did you mean exact?"),
         ("match: {pace: slow}", "match.pace", 'expected instant, recorded, or a factor from 0 to 1000, got "slow"'),

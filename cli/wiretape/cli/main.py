@@ -26,6 +26,7 @@ __all__ = ["CHILD_VERBS", "VERBS", "main", "module_of"]
 VERBS: dict[str, str] = {
     "record": "Run a command and record what it says to its models and tools.",
     "run": "Run a command against a recording, offline, and compare its behaviour.",
+    "learn": "Find the request fields that vary between runs.",
     "check": "Judge stored recordings: the command for CI.",
     "proxy": "Run the sidecar by itself until it is told to stop.",
     "mock": "Look at and change the mock rules of the running sidecar.",
@@ -48,6 +49,7 @@ VERBS: dict[str, str] = {
 CHILD_VERBS: dict[str, str | None] = {
     "record": "replay record NAME -- python agent.py",
     "run": "replay run NAME -- python agent.py",
+    "learn": "replay learn NAME -- python agent.py",
     "tap": "replay tap --name files -- npx -y @modelcontextprotocol/server-filesystem .",
     "doctor": None,
 }

@@ -40,16 +40,14 @@ Pace = Annotated[str, typer.Option("--pace", metavar="instant|recorded|FLOAT", h
 Match = Annotated[
     str,
     typer.Option(
-        "--match",
-        metavar="LEVEL",
-        help="The loosest level that answers: exact or canonical (normalised and rebound are canonical in this version).",
+        "--match", metavar="LEVEL", help="The loosest level that answers: exact, canonical, normalised, rebound or sequence."
     ),
 ]
 Exhausted = Annotated[
     str, typer.Option("--exhausted", metavar="error|repeat-last", help="When all recorded answers to a request are given.")
 ]
 ServePartial = Annotated[bool, typer.Option("--serve-partial", help="Answer from interrupted exchanges too.")]
-AllowDrift = Annotated[bool, typer.Option("--allow-drift", help="For --match sequence, which this version does not have.")]
+AllowDrift = Annotated[bool, typer.Option("--allow-drift", help="Let --match sequence answer changed requests.")]
 
 
 def folder(context: typer.Context) -> Path:

@@ -56,6 +56,13 @@ def _tell(output: Output, name: str, report: Report) -> None:
     output.say(
         f"replay: {name}: {report.served} exchanges served{f' ({levels})' if levels else ''}, {len(report.misses)} missed"
     )
+    for match in report.loose:
+        causes = ", ".join(cause.partition(" → ")[0] for cause in match.because) or "what was bound before"
+        output.say(f"replay: exchange {match.seq} is {match.level} by {printable(causes)}")
+    for binding in report.bindings:
+        output.say(f"replay: bound {printable(str(binding))}")
+    for difference in report.drift():
+        output.say(f"replay: {printable(difference.message)}")
     for problem in report.problems():
         output.say(f"replay: {printable(problem)}")
     if report.unused:

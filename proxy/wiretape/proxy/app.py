@@ -25,6 +25,7 @@ from wiretape.proxy.wire import EXTENSION, Wire
 from wiretape.replay import miss as misses
 from wiretape.replay import rpc
 from wiretape.replay.matcher import Match, Matcher, Miss
+from wiretape.replay.putback import put_back, put_into_request
 from wiretape.traces.redact import Redactor
 from wiretape.traces.settings import MatchSettings
 from wiretape.traces.types import End, Headers, Request, Response, Source, header
@@ -177,8 +178,10 @@ class ReplayApp:
         if recorded is None:
             recorded = _never_answered(exchange.error)
             exchange = replace(exchange, end=End.COMPLETE)
+        said = replace(exchange, request=put_into_request(exchange.request, match.bindings))
+        answer = rpc.with_live_ids(said, put_back(recorded, match.bindings), request)
         ended = match.exchange.end
-        made = plan(exchange, rpc.with_live_ids(exchange, recorded, request), request, self._settings.pace or 0.0)
+        made = plan(exchange, answer, request, self._settings.pace or 0.0)
         return replace(made, ended=End.UPSTREAM_TRUNCATED if ended in (None, End.INTERRUPTED) else ended)
 
     async def _mock(self, wire: Wire, route: Route, request: Request, asked: Asked) -> None:

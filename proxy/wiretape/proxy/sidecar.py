@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -28,7 +29,9 @@ from wiretape.proxy.tally import Tally
 from wiretape.proxy.tapped import Tapped
 from wiretape.proxy.taps import Taps
 from wiretape.proxy.upstream import UpstreamSettings, roots
+from wiretape.replay.bound import Here
 from wiretape.replay.matcher import Entry, Matcher
+from wiretape.replay.paths import Places
 from wiretape.traces.errors import StoreError, UsageError
 from wiretape.traces.redact import LIVE, Redactor
 from wiretape.traces.settings import CaptureSettings, MatchSettings, RedactSettings
@@ -212,4 +215,9 @@ def _matcher(store: Store, info: RecordingInfo, session: str | None, settings: M
         for key in store.keys(info)
         if key.method != "CONNECT" and session in (None, key.session)
     ]
-    return Matcher(entries, lambda seq: store.exchange(info, seq), settings)
+    return Matcher(entries, lambda seq: store.exchange(info, seq), settings, _here())
+
+
+def _here() -> Here:
+    """The command that runs behind this sidecar has its working directory and its home."""
+    return Here(Places((str(Path.cwd()), str(Path.home()))), time.time)

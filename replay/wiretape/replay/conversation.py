@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from wiretape.replay.bound import Bound, Here
 from wiretape.replay.miss import Miss, Reason
 from wiretape.traces.differences import FieldDifference, differences
 from wiretape.traces.fingerprint import fingerprint
@@ -26,8 +27,16 @@ _CLIENT_ENDED = (End.CLIENT_CLOSED, End.INTERRUPTED)
 class Conversation:
     """`choose` settles by the client's first message which socket this is; without it, it is `exchange`."""
 
-    def __init__(self, exchange: Exchange, loosest: Level, pace: float = 0.0, choose: Choose | None = None) -> None:
+    def __init__(
+        self,
+        exchange: Exchange,
+        loosest: Level,
+        pace: float = 0.0,
+        choose: Choose | None = None,
+        bound: Bound | None = None,
+    ) -> None:
         self._loosest = loosest
+        self._bound = bound or Bound(Here(), [])
         self._pace = pace
         self._choose = choose
         self._heard = 0
@@ -55,7 +64,8 @@ class Conversation:
         found: list[tuple[float, Message]] = []
         while not self.over and self._script[self._next].sender == "server":
             found.append(self._step())
-        return tuple(found)
+        said = self._bound.says([message for _, message in found])
+        return tuple((wait, message) for (wait, _), message in zip(found, said, strict=True))
 
     def until_end(self) -> float:
         """Seconds from the last message to the recorded end."""
@@ -76,12 +86,16 @@ class Conversation:
         if self._next == len(self._script) - 1 and self.exchange.end is End.INTERRUPTED:
             return self._missed(Miss(Reason.INTERRUPTED, self.exchange.seq, (), self._said))
         expected = self._script[self._next]
-        level = closeness(expected, live, self._loosest)
+        level = closeness(expected, live, self._loosest) or self._rebound(expected, live)
         if level is None:
             differing = message_differences(expected, live)
             return self._missed(Miss(Reason.UNKNOWN, self.exchange.seq, differing, 0, number=self._heard))
         self._step()
         return level
+
+    def _rebound(self, expected: Message, live: Message) -> Level | None:
+        allowed = self._loosest.looseness >= Level.REBOUND.looseness
+        return Level.REBOUND if allowed and self._bound.hears(self.exchange, expected, live) else None
 
     def goodbye(self, live: Message) -> Message:
         """What the server answers to the client's close: what it answered then, else the same."""

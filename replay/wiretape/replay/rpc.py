@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from dataclasses import dataclass
 
 import orjson
 
+from wiretape.replay.rewritten import rewritten
 from wiretape.traces import codings
 from wiretape.traces.decoders import detect
+from wiretape.traces.edits import edited
 from wiretape.traces.fingerprint import fingerprint
 from wiretape.traces.types import Exchange, Headers, Json, Request, Response
 
@@ -60,7 +61,7 @@ def with_live_id(line: bytes, recorded: bytes, live: bytes) -> bytes:
     swaps = dict(_swaps(*(Request("POST", "x://", (), each) for each in (recorded, live))))
     if not Rpc.of(line).answers:
         swaps = {place: text for place, text in swaps.items() if place[0] != "id"}
-    return b"".join(_edited(line, _edits(line, swaps))) if swaps else line
+    return b"".join(edited(line, _edits(line, swaps))) if swaps else line
 
 
 def courtesy(request: Request) -> tuple[int, Headers, bytes] | None:
@@ -88,27 +89,15 @@ def with_live_ids(exchange: Exchange, response: Response, live: Request) -> Resp
     plain = codings.undo(response.body, response.headers)
     if plain is None:
         return response
-    return _replaced(response, plain, swaps)
-
-
-def _replaced(response: Response, plain: bytes, swaps: dict[tuple[str, bytes], bytes]) -> Response:
-    edits = list(_edits(plain, swaps))
-    if not edits:
-        return response
-    if codings.codings(response.headers):
-        body = codings.redo(b"".join(_edited(plain, edits)), response.headers)
-        at = response.chunks[-1][0] if response.chunks else 0
-        return replace(response, body=body, chunks=((at, len(body)),))
-    ends = list(accumulate(length for _, length in response.chunks))
-    grown = [(end, sum(len(new) - (last - first) for first, last, new in edits if first < end)) for end in ends]
-    sizes = [end + more for end, more in grown]
-    chunks = tuple((at, size - before) for (at, _), size, before in zip(response.chunks, sizes, [0, *sizes], strict=False))
-    return replace(response, body=b"".join(_edited(plain, edits)), chunks=chunks)
+    return rewritten(response, plain, _edits(plain, swaps))
 
 
 def _swaps(recorded: Request, live: Request) -> Iterator[tuple[tuple[str, bytes], bytes]]:
     """(member, recorded text) → live text, of the messages that say the same."""
     old, new = (_by_meaning(each) for each in (recorded, live))
+    if old.keys() != new.keys() and len(old) == len(new) == 1:
+        # One message each: these belong together, whatever a rule set aside in them.
+        old = dict(zip(new, old.values(), strict=True))
     for meaning, texts in new.items():
         for before, after in zip(old.get(meaning, []), texts, strict=False):
             for member in ("id", "progressToken"):
@@ -189,15 +178,6 @@ def _texts(plain: bytes) -> Iterator[tuple[int, int]]:
         return
     for line in re.finditer(rb"(?m)^data:[ ]?([^\r\n]*)", plain):
         yield line.span(1)
-
-
-def _edited(data: bytes, edits: list[tuple[int, int, bytes]]) -> Iterator[bytes]:
-    at = 0
-    for start, end, new in edits:
-        yield data[at:start]
-        yield new
-        at = end
-    yield data[at:]
 
 
 def _messages(request: Request) -> list[Json]:

@@ -18,7 +18,7 @@ class Secrets:
 
     def fit(self, live: tuple[int, ...], recorded: tuple[int, ...]) -> bool:
         """Whether these may stand for each other, one by one."""
-        return all(map(self._fits, live, recorded))
+        return len(live) == len(recorded) and all(map(self._fits, live, recorded))
 
     def bind(self, live: tuple[int, ...], recorded: tuple[int, ...]) -> None:
         """They do, from now on."""

@@ -8,9 +8,8 @@ from wiretape.oracles import misfit
 from wiretape.scenarios.config import Config
 from wiretape.scenarios.model import Scenario
 from wiretape.traces.errors import UsageError
-from wiretape.traces.settings import Level, MatchSettings
 
-__all__ = ["refuse_misfits", "refuse_unbuilt", "refuse_unjudged"]
+__all__ = ["refuse_misfits", "refuse_unjudged"]
 
 
 def refuse_unjudged(scenario: Scenario | None, config: Config) -> None:
@@ -23,17 +22,6 @@ def refuse_unjudged(scenario: Scenario | None, config: Config) -> None:
         raise UsageError(
             f"{scenario.id}: this version does not judge {listed}, so nothing says whether the scenario holds. Take"
             f" {'it' if len(fields) == 1 else 'them'} out, and say in `oracles` what must hold of the whole run."
-        )
-
-
-def refuse_unbuilt(match: MatchSettings) -> None:
-    """UsageError where a way of matching is asked for that this version does not have: it would be ignored."""
-    if match.level is Level.SEQUENCE:
-        raise UsageError("this version has no match level `sequence`: no changed request is answered. Use exact or canonical.")
-    if match.volatile:
-        raise UsageError(
-            "this version sets no volatile fields aside when it matches, so `match.volatile` would do nothing. Take it out, and"
-            " let the agent send the same value in each run."
         )
 
 

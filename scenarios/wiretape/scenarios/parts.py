@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from wiretape.scenarios.fields import Argv, JsonPath, OracleEntry, Pace
-from wiretape.traces.parts import Name, Part, Text, one_of, refuse
-from wiretape.traces.settings import Level, RedactRule, Volatile
+from wiretape.traces.parts import Misfit, Name, Part, Text, one_of, refuse
+from wiretape.traces.settings import NEVER_VOLATILE, Level, RedactRule, Volatile
 from wiretape.traces.types import Json
 
 __all__ = [
@@ -59,6 +60,9 @@ class VolatileField(Part):
     @model_validator(mode="after")
     def _one(self) -> Self:
         refuse(one_of(self, "json", "header", "query"))
+        top = re.match(r"\$(?:\.([\w-]+)|\[['\"](.*?)['\"]\])", self.json_path or "")
+        if top and (name := top[1] or top[2]) in NEVER_VOLATILE:
+            refuse((Misfit(f"`{name}` is what a model reads, and no rule sets that aside", ("json",)),))
         return self
 
     def volatile(self) -> Volatile:

@@ -14,13 +14,15 @@ from typing import Any, Literal
 from wiretape.oracles import Verdict, judge
 from wiretape.proxy.clients import diagnosis
 from wiretape.proxy.sidecar import Mode, SidecarSettings
-from wiretape.replay.matcher import Miss
+from wiretape.replay.bindings import NONE, Binding
+from wiretape.replay.matcher import Loose, Miss
 from wiretape.scenarios.config import Config
 from wiretape.scenarios.evidence import load
 from wiretape.scenarios.golden import Golden, beside, locate, replace_together
-from wiretape.scenarios.judging import refuse_misfits, refuse_unbuilt, refuse_unjudged
+from wiretape.scenarios.judging import refuse_misfits, refuse_unjudged
 from wiretape.scenarios.mocking import mock_settings
 from wiretape.scenarios.model import Scenario
+from wiretape.scenarios.renamed import renamed
 from wiretape.scenarios.session import Ran, exit_code_of, new_writer, run_behind, with_secrets
 from wiretape.traces.diff import Difference, diff
 from wiretape.traces.errors import CaptureError, UsageError
@@ -59,6 +61,9 @@ class Report:
     differences: tuple[Difference, ...]
     verdicts: tuple[Verdict, ...]
     strict: bool
+    bindings: tuple[Binding, ...] = ()
+    loose: tuple[Loose, ...] = ()
+    """What matched below canonical, and why; drift among it."""
 
     @property
     def status(self) -> Literal["passed", "failed", "error"]:
@@ -98,6 +103,10 @@ class Report:
         else:
             yield from (difference.message for difference in self.differences)
 
+    def drift(self) -> tuple[Difference, ...]:
+        """What `--allow-drift` let pass: told as differences, which fail nothing."""
+        return tuple(_drifted(each) for each in self.loose if each.drift)
+
     def as_json(self) -> dict[str, Any]:
         return {
             "status": self.status,
@@ -113,7 +122,9 @@ class Report:
                 *(_miss(miss) for miss in self.misses),
                 *({"message": stray, "nearest": None, "differences": []} for stray in self.strays),
             ],
-            "differences": [_difference(difference) for difference in self.differences],
+            "matches": [{"exchange": each.seq, "level": each.level, "because": list(each.because)} for each in self.loose],
+            "bindings": [{"kind": each.kind, "recorded": each.recorded, "live": each.live} for each in self.bindings],
+            "differences": [_difference(difference) for difference in (*self.differences, *self.drift())],
             "verdicts": [verdict.model_dump(mode="json") for verdict in self.verdicts],
         }
 
@@ -124,7 +135,6 @@ def run(options: RunOptions) -> Report:
     golden.refuse_unfinished()
     refuse_unjudged(scenario, options.config)
     refuse_misfits(scenario)
-    refuse_unbuilt(options.config.match_settings(scenario))
     saved = _saved(options, golden)
     place = Path(tempfile.mkdtemp(prefix="wiretape-run-"))
     try:
@@ -157,6 +167,8 @@ def _serve(options: RunOptions, scenario: Scenario | None, redact: RedactSetting
 def _report(ran: Ran, before: Trace, after: Trace, scenario: Scenario | None, options: RunOptions) -> Report:
     tally, matcher = ran.sidecar.tally, ran.sidecar.matcher
     assert matcher is not None
+    bindings = NONE.plus(matcher.bindings())
+    as_recorded = renamed(after, bindings.inverse())
     return Report(
         options=options,
         exit_code=ran.exit_code,
@@ -167,9 +179,21 @@ def _report(ran: Ran, before: Trace, after: Trace, scenario: Scenario | None, op
         levels=dict(tally.levels),
         misses=tuple(tally.misses),
         strays=tally.strays,
-        differences=diff(before, after),
-        verdicts=tuple(judge(after, use) for use in scenario.oracles) if scenario else (),
+        differences=diff(renamed(before, bindings), after),
+        verdicts=tuple(judge(as_recorded, use) for use in scenario.oracles) if scenario else (),
         strict=options.config.match_settings(scenario).strict,
+        bindings=tuple(bindings),
+        loose=tuple(dict.fromkeys(matcher.loose)),
+    )
+
+
+def _drifted(match: Loose) -> Difference:
+    places = "; ".join(f"{each.path}: recorded {each.recorded}, live {each.live}" for each in match.drift)
+    return Difference(
+        kind="drift",
+        recorded={each.path: each.recorded for each in match.drift},
+        live={each.path: each.live for each in match.drift},
+        message=f"drift: exchange {match.seq} answered a request that differs in {places}",
     )
 
 

@@ -22,7 +22,6 @@ from wiretape.proxy.upstream import roots
 from wiretape.scenarios.config import Config
 from wiretape.scenarios.evidence import load
 from wiretape.scenarios.golden import Golden, free_name
-from wiretape.scenarios.judging import refuse_unbuilt
 from wiretape.scenarios.session import new_writer, with_secrets
 from wiretape.traces.errors import UsageError
 from wiretape.traces.settings import RedactSettings
@@ -36,8 +35,6 @@ async def serve(config: Config, say: Callable[[str], None]) -> int:
     """Until SIGTERM, SIGINT or a shutdown by the control API; 0, or 3 where the recording is not whole."""
     stop, token = _stop_event(), _token(_path(config["token_file"]))
     mode, redact = Mode(config["mode"]), with_secrets(config.redact_settings())
-    match = config.match_settings()
-    refuse_unbuilt(match)
     mocks = _mock_settings(config, secrets.token_hex(4))
     writer = _writer(mode, config["store"], redact)
     settings = SidecarSettings(
@@ -45,7 +42,7 @@ async def serve(config: Config, say: Callable[[str], None]) -> int:
         _path(config["store"]),
         port=config["port"],
         capture=config.capture_settings(),
-        match=match,
+        match=config.match_settings(),
         redact=redact,
         ca_dir=_path(config["ca_dir"]),
         mocks=mocks,

@@ -25,8 +25,8 @@ __all__ = ["Difference", "diff"]
 
 class Difference(Value):
     kind: str
-    """answer, arguments, end, input, order, or WORD-added, -changed, -count, -missing or -state, where WORD is approval, call,
-    decision, request, skill or state."""
+    """answer, arguments, drift, end, input, order, or WORD-added, -changed, -count, -missing or -state, where WORD is approval,
+    call, decision, request, skill or state."""
     step: int | None = None
     """The seq of the step concerned in the recorded trace; in the live one where the recorded has none such."""
     recorded: Json = None

@@ -19,7 +19,7 @@ def window(data: bytes, edits: Iterable[Edit], start: int, end: int) -> Iterator
         yield data[at : max(at, first)]
         if first >= start:
             yield new
-        at = min(last, end)
+        at = max(at, min(last, end))
     yield data[at:end]
 
 

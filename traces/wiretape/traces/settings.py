@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = [
+    "NEVER_VOLATILE",
     "AnswerSettings",
     "ApprovalMapping",
     "CaptureSettings",
@@ -52,6 +53,23 @@ class Exhausted(StrEnum):
 
     ERROR = "error"
     REPEAT_LAST = "repeat-last"
+
+
+NEVER_VOLATILE = frozenset(
+    {
+        "contents",
+        "input",
+        "instructions",
+        "messages",
+        "model",
+        "prompt",
+        "system",
+        "systemInstruction",
+        "system_instruction",
+        "tools",
+    }
+)
+"""Members at the top of a request that no rule sets aside: what a model reads, and which model."""
 
 
 class Volatile(Settings):
