@@ -119,6 +119,14 @@ def test_numbers_are_bound_where_they_are_times_or_process_ids() -> None:
     ]
 
 
+def test_secrets_are_equal_whatever_their_numbers() -> None:
+    recorded = post({"key": "sk-wtredacted0001", "signature": "wtredacted0002", "run": A}, f"{URL}?key=wtredacted0003")
+    live = post({"key": "sk-wtredacted0007", "signature": "wtredacted0008", "run": B}, f"{URL}?key=wtredacted0009")
+    found = unify(recorded, live, NONE, Run(Moment(THEN)))
+    assert isinstance(found, Unified)
+    assert found.used == (Binding("uuid", A, B),)
+
+
 def test_a_port_is_bound_in_authorities_alone() -> None:
     recorded, live = post({"u": "http://localhost:4000/x"}), post({"u": "http://localhost:5000/x"}, URL.replace("4000", "5000"))
     found = unify(recorded, live, NONE, Run(Moment(THEN)))
