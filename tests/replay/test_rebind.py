@@ -41,6 +41,8 @@ def bound(recorded: Any, live: Any, **more: Any) -> list[tuple[str, str, str]] |
         ("uuid", A, B),
         ("id", "a1b2c3d4", "09f8e7d6"),
         ("id", "9pw1oN0rUQn6hd7NwPF2OD7E", "Xc81kQ2mZp0vLw9RtY7aBs4J"),
+        ("id", "V1StGXR8_Z5jdHi6B-myT", "kP3_xQ9vLm2-Wz7RtYaBc"),
+        ("id", "q7TzW2mKp9RvX4bN", "K5qWnB3xYz0vT8cD"),
         ("date", "2026-03-05", "2026-04-06"),
         ("path", "/tmp/a17", "/tmp/x91"),
         ("path", "/tmp/tmpk3j_x8ab", "/tmp/tmp0q9w8e7r"),
@@ -61,6 +63,8 @@ def test_a_fresh_value_is_bound_to_the_one_in_its_place(kind: str, recorded: str
         ("order 4711", "order 4712"),
         ("item ABCDEF12", "item ABCDEF13"),
         ("in decade80", "in decade90"),
+        ("Get-Process-2-Running", "Get-Service-2-Stopped"),
+        ("use llama3instruct8b", "use llama2instruct7b"),
         ("call getUser2FromDatabase", "call getItem2FromDatabase"),
         ("version 1.2.3", "version 1.2.4"),
         ("on 2025-12-24", "on 2026-04-06"),
@@ -117,6 +121,14 @@ def test_numbers_are_bound_where_they_are_times_or_process_ids() -> None:
         ("time", "1772721021.5", "1775466612.25"),
         ("pid", "71", "9"),
     ]
+
+
+def test_secrets_are_equal_whatever_their_numbers() -> None:
+    recorded = post({"key": "sk-wtredacted0001", "signature": "wtredacted0002", "run": A}, f"{URL}?key=wtredacted0003")
+    live = post({"key": "sk-wtredacted0007", "signature": "wtredacted0008", "run": B}, f"{URL}?key=wtredacted0009")
+    found = unify(recorded, live, NONE, Run(Moment(THEN)))
+    assert isinstance(found, Unified)
+    assert found.used == (Binding("uuid", A, B),)
 
 
 def test_a_port_is_bound_in_authorities_alone() -> None:

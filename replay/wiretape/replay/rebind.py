@@ -152,18 +152,15 @@ class _Unifier:
         self._pair(token, new, place)
 
     def _strings(self, old: str, new: str, place: str, name: str) -> None:
-        if old == new:
-            if name not in SEALED:
-                self._same.append((place, old))
-        elif name in SEALED:
-            raise _Differs(place)
-        else:
+        if name not in SEALED:
             self._texts(old, new, place)
+        elif _PLACEHOLDER.sub(MARK, old) != _PLACEHOLDER.sub(MARK, new):
+            raise _Differs(place)
 
     # texts
 
     def _texts(self, old: str, new: str, place: str, *, paths: bool = True) -> None:
-        """Equal between the tokens of the recorded one, and a live token of the kind for each of these."""
+        """Equal between the tokens of the recorded one, and a live token of the kind for each of these; secrets are equal."""
         old, new = (_PLACEHOLDER.sub(MARK, each) for each in (old, new))
         if old == new:
             self._same.append((place, old))

@@ -33,6 +33,9 @@ SEALED = frozenset(
 """Members whose values are signed or encrypted, or, as the model, mean one thing alone: nothing in them is fresh."""
 
 _HEXADECIMAL = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_NUMBERED = re.compile(r"[A-Fa-f]{4,}\d+")
+"""A word with a number, by chance of those letters."""
+
 _DIGESTS = frozenset({40, 56, 64, 96, 128})
 """Hexadecimal digits of SHA-1 and its successors: another digest means other content."""
 
@@ -47,6 +50,8 @@ _PORT = (
     r":(?P<port>\d{2,5})(?![\d.:A-Za-z])"
 )
 _PID = r"(?<![A-Za-z])(?i:pid|ppid|process(?: id)?)[\"']?\s?[:=#]?\s?(?P<pid>\d{1,7})(?![\d.])"
+_SLUG = r"(?<![A-Za-z0-9_-])(?=[A-Za-z0-9]*[_-])[A-Za-z0-9_-]{21,22}(?![A-Za-z0-9_-])"
+"""What nanoid and Python's `token_urlsafe(16)` make."""
 _ID = r"(?<![A-Za-z0-9])[A-Za-z0-9]{8,}(?![A-Za-z0-9])"
 
 _GRAMMAR = re.compile(
@@ -60,6 +65,7 @@ _GRAMMAR = re.compile(
             ("path", _PATH),
             ("authority", _PORT),
             ("process", _PID),
+            ("slug", _SLUG),
             ("id", _ID),
         )
     )
@@ -118,6 +124,10 @@ def _readings(found: re.Match[str], kind: str) -> Iterator[Token]:
         if kind == "time":
             yield Token("time", start, end, text)
         yield from (Token("date", start, start + length, day) for length, day in dates_in(text))
+    elif kind == "slug":
+        yield from ([Token("id", start, end, text)] if looks_minted(text) else [])
+        inner = re.compile(_ID).finditer(found.string, start, end)
+        yield from (Token("id", *each.span(), each[0]) for each in inner if looks_minted(each[0]))
     elif kind != "id" or looks_minted(text):
         yield Token(_INNER.get(kind, kind), start, end, text)
 
@@ -126,7 +136,7 @@ def text_at(text: str, at: int, token: Token) -> str:
     """What stands at this place of a live text in the place of a recorded token: a value of its kind, else nothing."""
     if token.kind == "date":
         return next((text[at : at + length] for length, _ in dates_in(text[at : at + 40])), "")
-    shape = _LIVE.get(token.kind) or re.compile(rf"[A-Za-z0-9]{{{len(token.value)}}}(?![A-Za-z0-9])")
+    shape = _LIVE.get(token.kind) or re.compile(rf"[A-Za-z0-9{_joints(token.value)}]{{{len(token.value)}}}(?![A-Za-z0-9])")
     found = shape.match(text, at)
     return found[0] if found else ""
 
@@ -147,16 +157,27 @@ def looks_minted(text: str) -> bool:
     digits = sum(each.isdigit() for each in text)
     if digits in (0, len(text)):
         return False
-    changes = sum(_class(one) != _class(other) for one, other in pairwise(text))
     if _HEXADECIMAL.fullmatch(text):
-        return len(text) not in _DIGESTS and changes >= 2 and (len(text) >= 16 or text == text.lower())
-    return len(text) >= 16 and (changes >= 0.4 * len(text) or (digits >= 4 and changes >= 0.25 * len(text)))
+        return len(text) not in _DIGESTS and not _NUMBERED.fullmatch(text) and (len(text) >= 16 or text == text.lower())
+    return len(text) >= 16 and _mixed(text) >= (0.25 if digits >= 3 else 0.4)
 
 
 def same_shape(recorded: str, live: str) -> bool:
     """Whether a minted value and another may come from one source: as long, and hexadecimal where it is."""
-    alike = _HEXADECIMAL.fullmatch(live) if _HEXADECIMAL.fullmatch(recorded) else looks_minted(live)
+    alike = (
+        _HEXADECIMAL.fullmatch(live) if _HEXADECIMAL.fullmatch(recorded) else _mixed(live) >= (0.4 if live.isalpha() else 0.2)
+    )
     return len(recorded) == len(live) and bool(alike)
+
+
+def _mixed(text: str) -> float:
+    """Changes between digits, small and large letters for each character."""
+    plain = text.replace("-", "").replace("_", "")
+    return sum(_class(one) != _class(other) for one, other in pairwise(plain)) / max(len(plain), 1)
+
+
+def _joints(text: str) -> str:
+    return "" if text.isalnum() else "_-"
 
 
 def _class(char: str) -> int:
