@@ -49,6 +49,14 @@ def test_lines_are_told_with_the_time_of_their_last_piece_and_then_the_end(sidec
     assert [frame.at for frame in frames] == sorted(frame.at for frame in frames)
 
 
+def test_a_client_that_leaves_a_dead_server_did_not_leave_first(sidecar: socket.socket) -> None:
+    report = Report(sidecar.getsockname(), HELLO)
+    report.over()
+    report.left()
+    report.end(3)
+    assert [frame.kind for frame in told(sidecar)] == [Kind.HELLO, Kind.END]
+
+
 def test_of_what_a_sidecar_is_too_slow_for_it_gets_an_exact_beginning(
     sidecar: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -102,8 +102,7 @@ def _copy(source: int, target: int, report: Report, kind: Kind) -> None:
         while data := os.read(source, _PIECE):
             report.saw(kind, data)  # first: or the server's answer is told before its request
             _write(target, data)
-        if kind is Kind.CLIENT:
-            report.left()
+        (report.left if kind is Kind.CLIENT else report.over)()
     # Our own standard descriptors too: whoever is at their other end has to learn of it. Their numbers stay taken.
     nowhere = os.open(os.devnull, os.O_RDWR)
     for end in (source, target):

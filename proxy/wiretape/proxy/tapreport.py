@@ -36,6 +36,8 @@ class Report:
         self._seen: queue.SimpleQueue[_Seen | None] = queue.SimpleQueue()
         """None: nothing more comes."""
         self._full = False
+        self._over = False
+        """The server has said its last."""
         self._lines = {Kind.CLIENT: LineReader(), Kind.SERVER: LineReader()}
         self._put(Kind.HELLO, hello.model_dump_json().encode())
         self._thread = threading.Thread(target=self._work, daemon=True)
@@ -45,9 +47,14 @@ class Report:
         """Bytes of the client or of the server passed just now."""
         self._put(kind, data)
 
+    def over(self) -> None:
+        """The server closed its output: a client that leaves now leaves because of it."""
+        self._over = True
+
     def left(self) -> None:
         """The client closed its side."""
-        self._put(Kind.LEFT)
+        if not self._over:
+            self._put(Kind.LEFT)
 
     def end(self, exit_code: int) -> None:
         self._put(Kind.END, Ended(exit_code=exit_code).model_dump_json().encode())
